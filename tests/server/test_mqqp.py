@@ -9,14 +9,23 @@ from pathlib import Path
 
 import pytest
 
+from reliquary.net.identity.failures import AT_ONCE
+from reliquary.net.identity.nt_hash import nt_hash
+from reliquary.net.identity.passwords import WrongPassword
+from reliquary.net.identity.users import User
+from reliquary.net.rpc.ntlm import SPNEGO, ntlm_client
 from reliquary.protocols.mqqp.machine import Mqqp
 from reliquary.protocols.mqqp.protocol import mqqp
 from reliquary.protocols.mqqp.reader import READER
 from reliquary.server.config import Settings
 from reliquary.server.mqqp import NEXT_PORT, SEED_BITS, MqqpEndpoint, prepare
 from reliquary.server.mqqp_options import MqqpOptions
+from reliquary.views.pages import PageWanted
+from reliquary.wire.rpc.protection import Protection
 from tests.console.harness import Harness, play
 from tests.net.http.harness import until
+from tests.net.identity.cheap_hash import cheap_hash
+from tests.net.rpc.harness import caller
 from tests.server.endpoints import endpoint_of, switched_off
 
 ANYWHERE = MqqpOptions(enabled=True, handshake_port=0, read_port=0)
@@ -95,6 +104,29 @@ def test_it_is_off_by_default_and_then_reads_nothing_elsewhere(tmp_path: Path) -
         assert answer.status == 404, answer.body
 
     play(tmp_path, scene)
+
+
+def test_wrong_passwords_are_counted_with_those_of_http_and_are_logged(tmp_path: Path) -> None:
+    alice = User(name="alice", nt_hash=nt_hash("right"), password_hash=cheap_hash("right"))
+
+    async def scene(harness: Harness) -> None:
+        port = endpoint_of(harness.server, MqqpEndpoint).ports.read
+        for _ in range(AT_ONCE):
+            async with caller(port) as client:
+                await client.bind(
+                    auth_type=SPNEGO,
+                    security=ntlm_client("alice", "wrong", SPNEGO, "localhost"),
+                    protection=Protection.CONNECT,
+                )
+        with pytest.raises(WrongPassword) as refused:
+            await harness.server.reloader.passwords.sign_in("alice", "wrong", "127.0.0.1")
+        assert refused.value.wait > 0
+        acts = await harness.server.reloader.acts.read(PageWanted())
+        assert ("show-proof", "the name and the password that NTLM proves belong to no user") in {
+            (act.act, act.why) for act in acts.records
+        }
+
+    play(tmp_path, scene, tables=(ANYWHERE,), users=(alice,))
 
 
 def test_each_start_draws_another_seed(tmp_path: Path) -> None:

@@ -170,6 +170,8 @@ async def build(settings: Settings, *more: ServerProtocol) -> Server:
         opened,
         users,
         admission,
+        failures,
+        warn,
         rates,
         acts.count_asked,
         limits,

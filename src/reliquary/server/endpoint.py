@@ -26,6 +26,7 @@ from reliquary.net.clock import RealClock
 from reliquary.net.counters import Family
 from reliquary.net.http import Limits, Listener, Mount
 from reliquary.net.identity.admission import Admission
+from reliquary.net.identity.failures import Failures
 from reliquary.net.identity.rates import Rates
 from reliquary.net.identity.users import Users
 from reliquary.net.tcp.budget import Budget
@@ -100,6 +101,10 @@ class Parts:
     users: Users
     admission: Admission
     """The check of the bearer tokens and passwords of requests."""
+    failures: Failures
+    """The addresses and users of wrong proofs, with any protocol."""
+    warn: Callable[[str, str], None]
+    """Logs that the client at an address was not let in, with the reason."""
     rates: Rates
     on_act: OnAct
     """Notes acts of administrators that come over the data plane."""

@@ -18,6 +18,7 @@ from reliquary.net.counters import Family
 from reliquary.net.http import Listener
 from reliquary.net.mqqp.courier import Courier, plug_in
 from reliquary.net.mqqp.serving import INTERFACES, Serving
+from reliquary.net.rpc.guesses import Guesses
 from reliquary.net.rpc.listener import RpcListener
 from reliquary.protocols.mqqp.effects import EndAssociation, RaiseFault, Respond
 from reliquary.protocols.mqqp.events import PortsKnown
@@ -147,6 +148,7 @@ class MqqpSetup:
             keeps=partial(has_something_open, opened.machine(Mqqp).state.server),
             clock=parts.clock,
             budget=parts.budget,
+            guesses=Guesses(parts.failures, parts.warn),
         )
         engine.performers |= {
             Respond: serving.respond,

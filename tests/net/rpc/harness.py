@@ -66,7 +66,7 @@ def share(
         idle_time=seconds(600),
         bind_time=seconds(30),
         limits=limits or Limits(),
-        secure=lambda auth_type: None,
+        secure=lambda connection: lambda auth_type: None,
         keeps=keeps,
         principals={},
         now=0,

@@ -8,7 +8,9 @@ from contextlib import suppress
 
 import pytest
 
-from reliquary.base.time import seconds
+from reliquary.base.time import SECOND, seconds
+from reliquary.net.identity.failures import AT_ONCE, LONGEST_WAIT, PACE, Failures
+from reliquary.net.rpc.guesses import Guesses
 from reliquary.net.rpc.listener import RpcClient
 from reliquary.net.rpc.ntlm import NTLM, SPNEGO, ntlm_client
 from reliquary.net.tcp.budget import Budget
@@ -114,6 +116,47 @@ def test_a_wrong_password_opens_nothing(auth_type: int) -> None:
                 assert await client.call(1) == FaultStatus.ACCESS_DENIED
             else:
                 assert isinstance(heard, Closed)
+            assert desk.calls == []
+
+    play(scene)
+
+
+@pytest.mark.parametrize("auth_type", [NTLM, SPNEGO])
+def test_the_answer_to_a_wrong_password_waits_and_nothing_is_read_until_then(auth_type: int) -> None:
+    async def scene() -> None:
+        desk, failures, logged = EchoDesk(), Failures(lambda: 10**9), list[str]()
+        for _ in range(AT_ONCE):
+            failures.failed("127.0.0.1")
+        guesses = Guesses(failures, lambda peer, _: logged.append(peer))
+        async with listening({QM2QM: desk}, guesses=guesses) as (listener, port), caller(port) as client:
+            began = asyncio.get_running_loop().time()
+            heard = await client.bind(
+                auth_type=auth_type,
+                security=ntlm_client("alice", "wrong", auth_type, "localhost"),
+                protection=Protection.INTEGRITY,
+            )
+            if isinstance(heard, Opened):  # after NTLM's last token there is no answer
+                assert await client.call(1) == FaultStatus.ACCESS_DENIED
+            assert asyncio.get_running_loop().time() - began >= PACE / SECOND
+            assert (logged, desk.calls, listener.calls) == (["127.0.0.1"], [], 0)
+
+    play(scene)
+
+
+@pytest.mark.parametrize("auth_type", [NTLM, SPNEGO])
+def test_a_right_password_opens_nothing_while_too_many_wrong_ones_come(auth_type: int) -> None:
+    async def scene() -> None:
+        desk, failures = EchoDesk(), Failures(lambda: 10**9)
+        while failures.failed("127.0.0.1") < LONGEST_WAIT / SECOND:
+            pass
+        async with listening({QM2QM: desk}, guesses=Guesses(failures)) as (_, port), caller(port) as client:
+            heard = await client.bind(
+                auth_type=auth_type,
+                security=ntlm_client("alice", PASSWORD, auth_type, "localhost"),
+                protection=Protection.INTEGRITY,
+            )
+            if isinstance(heard, Opened):
+                assert await client.call(1) == FaultStatus.ACCESS_DENIED
             assert desk.calls == []
 
     play(scene)

@@ -85,6 +85,11 @@ class Failures:
             del self._answered_at[next(iter(self._answered_at))]
 
 
+def key_of_user(name: str) -> str:
+    """Return the key under which failures of a user are counted; no address looks like it."""
+    return f"user {name[:64].casefold()}"
+
+
 @lru_cache(maxsize=1024)
 def group_of(peer: str) -> str:
     """Return the address that counts: one host has all of an IPv6 network of 64 bits.

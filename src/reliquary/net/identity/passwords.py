@@ -22,7 +22,7 @@ from hashlib import blake2b
 from typing import Final, NamedTuple
 
 from reliquary.base.chance import Chance
-from reliquary.net.identity.failures import Failures
+from reliquary.net.identity.failures import Failures, key_of_user
 from reliquary.net.identity.password_hashes import UNKNOWN_USER_HASH, is_password
 from reliquary.net.identity.shown import Denied, Fields, Shown
 from reliquary.net.identity.users import CHALLENGE, NotKnown, Users
@@ -126,7 +126,7 @@ class Passwords:
         running = self._checks.get(proof)
         if running is not None:
             return running
-        keys = (peer, _key_of(shown.name))
+        keys = (peer, key_of_user(shown.name))
         for key in keys:
             self._failures.check(key, proof)
         if len(self._checks) >= MOST_WAITING:
@@ -174,8 +174,3 @@ def read_basic(encoded: bytes) -> NameAndPassword:
     if not colon:
         raise WrongPassword("Authorization is 'Basic' and the base64 form of name:password")
     return NameAndPassword(name, password)
-
-
-def _key_of(name: str) -> str:
-    """Return the key under which failures of a user are counted; no address looks like it."""
-    return f"user {name[:64].casefold()}"

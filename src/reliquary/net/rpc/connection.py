@@ -14,6 +14,7 @@ import asyncio
 from collections.abc import Sequence
 from functools import partial
 from ipaddress import IPv4Address
+from typing import Final
 
 from reliquary.net.rpc.service import RpcService
 from reliquary.net.rpc.shared import RpcShared
@@ -27,6 +28,9 @@ from reliquary.wire.rpc.statuses import FaultStatus
 from reliquary.wire.rpc.syntaxes import EPM, MGMT
 from reliquary.wire.rpc.towers import ANY_HOST
 
+SLOWED: Final = 4
+"""Reading stops because the client has shown wrong proofs."""
+
 
 class RpcConnection(AcceptedConnection):
     """The protocol between one socket and the services."""
@@ -39,6 +43,7 @@ class RpcConnection(AcceptedConnection):
         "_port",
         "_rpc",
         "_since",
+        "_slowed",
         "_working",
         "association",
         "host",
@@ -60,6 +65,8 @@ class RpcConnection(AcceptedConnection):
         """Whether input is being read: answers given now are sent at its end, not at the end of the tick."""
         self._closing = False
         """Whether the client broke the protocol: the connection is closed once the reason is sent."""
+        self._slowed = False
+        """Whether a wrong proof of the client delays its answers."""
         self.association = 0
         """The client's association; 0 before its first bind."""
         self.host = ""
@@ -84,7 +91,7 @@ class RpcConnection(AcceptedConnection):
             self.shared.interfaces_at(self._port),
             self.shared.associations,
             self.shared.limits,
-            self.shared.secure,
+            self.shared.secure(self),
             str(self._port),
             self.host,
         )
@@ -199,9 +206,21 @@ class RpcConnection(AcceptedConnection):
         if not self._working:
             self.shared.wake(self)
 
+    def slow_down(self, wait: float) -> None:
+        """Send the answers after this number of seconds, and read nothing until then."""
+        if wait > 0:
+            self._slowed = True
+            self.stop_reading(SLOWED)
+            asyncio.get_running_loop().call_later(wait, self._end_of_wait)
+
+    def _end_of_wait(self) -> None:
+        self._slowed = False
+        self.release(SLOWED)
+        self.flush()
+
     def flush(self) -> None:
         """Send all that is ready in one write; then close a connection that is to end."""
-        if self._rpc is None or self._transport is None or self._shut:
+        if self._rpc is None or self._transport is None or self._shut or self._slowed:
             return
         ready = self._rpc.output()
         if ready:

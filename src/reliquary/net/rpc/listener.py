@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Final, NamedTuple
 
 from reliquary.base.time import Duration, seconds
 from reliquary.net.clock import RealClock
+from reliquary.net.identity.failures import Failures
 from reliquary.net.identity.users import Users
 from reliquary.net.rpc.connection import RpcConnection
+from reliquary.net.rpc.guesses import Guesses
 from reliquary.net.rpc.ntlm import MECHANISMS, ntlm_server
 from reliquary.net.rpc.service import RpcService
 from reliquary.net.rpc.shared import RpcShared
@@ -62,19 +65,21 @@ class RpcListener:
         keeps: Callable[[int], bool] = _keeps_nothing,
         clock: RealClock | None = None,
         budget: Budget | None = None,
+        guesses: Guesses | None = None,
     ) -> None:
         """`keeps` says whether an association has something open, so that it may be idle for longer.
 
-        `budget` is for all listeners of a server together.
+        `budget` and `guesses` are for all listeners of a server together.
         """
         clock = clock or RealClock()
+        guesses = guesses or Guesses(Failures(clock.monotonic))
         self._shared = RpcShared(
             services,
             connections=connections,
             idle_time=idle_time,
             bind_time=bind_time,
             limits=Limits(contexts=contexts, calls=calls, stub=MOST_STUB),
-            secure=ntlm_server(users),
+            secure=lambda client: ntlm_server(users, partial(guesses.judge, client)),
             keeps=keeps,
             principals=dict.fromkeys(MECHANISMS, socket.gethostname()),
             now=clock.monotonic(),

@@ -21,7 +21,7 @@ from spnego.exceptions import SpnegoError
 from spnego.iov import BufferType, IOVBuffer
 
 from reliquary.net.identity.users import Users
-from reliquary.net.rpc.ntlm_claims import claim_in, judging
+from reliquary.net.rpc.ntlm_claims import Claim, claim_in, judging
 from reliquary.protocols.rpc.security import SecurityContext, SecurityRefused
 from reliquary.wire.rpc.protection import Protection
 
@@ -40,12 +40,22 @@ SIGNATURE_SIZE: Final = 16
 KEY_SIZE: Final = 16
 
 
-def ntlm_server(users: Users) -> Callable[[int], SecurityContext | None]:
-    """Return a function that makes the security context of a new connection, by its authentication type."""
+def _take_every_proof(user: str, nt_hash: str) -> None:
+    del user, nt_hash
+
+
+def ntlm_server(
+    users: Users, judge: Callable[[str, str], None] = _take_every_proof
+) -> Callable[[int], SecurityContext | None]:
+    """Return a function that makes the security context of a new connection, by its authentication type.
+
+    `judge` is called with the user that a client claims to be, and with the hash that its proof fits, empty
+    for a wrong proof; SecurityRefused from it refuses the client.
+    """
 
     def secure(auth_type: int) -> SecurityContext | None:
         mechanism = MECHANISMS.get(auth_type)
-        return None if mechanism is None else NtlmServer(users, mechanism)
+        return None if mechanism is None else NtlmServer(users, mechanism, judge)
 
     return secure
 
@@ -145,22 +155,19 @@ class NtlmClient(_Ntlm):
 class NtlmServer(_Ntlm):
     """Our side of a connection that was accepted."""
 
-    __slots__ = ("_users",)
+    __slots__ = ("_judge", "_users")
 
-    def __init__(self, users: Users, mechanism: str) -> None:
+    def __init__(self, users: Users, mechanism: str, judge: Callable[[str, str], None]) -> None:
         super().__init__()
         self._users = users
+        self._judge = judge
         with judging(None):
             self._context = spnego.server(protocol=mechanism, options=OPTIONS[mechanism])
 
     def step(self, token: bytes) -> bytes:
         """Take a token of the client and return the next one, or nothing after the last."""
         claim = claim_in(token)
-        nt_hash = "" if claim is None else self._users.nt_hash_of(claim.user)
-        if claim is not None and not nt_hash:
-            raise SecurityRefused(f"no user {claim.user[:80]!r} has an NT hash")
-        with judging(claim, nt_hash):
-            answer = self._step(token)
+        answer = self._check(token, None) if claim is None else self._prove(token, claim)
         proved = self._context.client_principal
         if proved is None:
             return answer
@@ -171,6 +178,27 @@ class NtlmServer(_Ntlm):
             self.complete = True
             return ACCEPT_COMPLETED
         return answer
+
+    def _prove(self, token: bytes, claim: Claim) -> bytes:
+        """Take the token with the proof of a user, and let it be judged, whether it is right or wrong."""
+        nt_hash = self._users.nt_hash_of(claim.user)
+        try:
+            if not nt_hash:
+                raise SecurityRefused(f"no user {claim.user[:80]!r} has an NT hash")
+            answer = self._check(token, claim, nt_hash)
+        except SecurityRefused:
+            self._judge(claim.user, "")
+            raise
+        try:
+            self._judge(claim.user, nt_hash)
+        except SecurityRefused:
+            self.complete = False
+            raise
+        return answer
+
+    def _check(self, token: bytes, claim: Claim | None, nt_hash: str = "") -> bytes:
+        with judging(claim, nt_hash):
+            return self._step(token)
 
 
 @contextmanager

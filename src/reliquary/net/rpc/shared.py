@@ -49,7 +49,7 @@ class RpcShared(Connections["RpcConnection"]):
         idle_time: Duration,
         bind_time: Duration,
         limits: Limits,
-        secure: Callable[[int], SecurityContext | None],
+        secure: Callable[[RpcConnection], Callable[[int], SecurityContext | None]],
         keeps: Callable[[int], bool],
         principals: Mapping[int, str],
         now: int,
@@ -61,6 +61,7 @@ class RpcShared(Connections["RpcConnection"]):
         self.bind_time = bind_time
         """The time that a client has from connecting to its first bind."""
         self.secure = secure
+        """Returns what makes the security contexts of a connection, by their authentication types."""
         self.keeps = keeps
         """Whether an association has something open, so that its connections may be idle for long."""
         self.principals = principals

@@ -293,7 +293,7 @@ def test_a_durable_receipt_is_taken_without_room_and_an_express_one_is_not(full:
     exchange.say(MessageArrived("clerk", TICKET, WEB, durable_receipt()))
     express = Message.of(message_class=MessageClass.ACK_REACH_QUEUE, soap_header="<receipt/>")
     exchange.say(MessageArrived("clerk", (1, 3), WEB, express))
-    verdicts = [each.outcome for each in exchange.clerk.heard if isinstance(each, ArrivalJudged)]
+    verdicts = [each.outcome for each in exchange.clerk.received if isinstance(each, ArrivalJudged)]
     assert verdicts[-2:] == [Outcome.DELIVERED, Outcome.TRY_LATER]
     exchange.restart()
     assert len(exchange.outgoing(WEB).order) == (2 if full == "quota" else 1)
@@ -305,7 +305,7 @@ def test_a_refusal_that_its_carrier_has_to_send_waits_for_room(full: str) -> Non
     brought = message(b"a", identifier=ObjectId(STRANGER, 5), source_machine=STRANGER)
     for is_sent in (False, True):
         exchange.say(MessageArrived("clerk", TICKET, "nowhere", brought, refusal_is_sent=is_sent))
-    verdicts = [each.outcome for each in exchange.clerk.heard if isinstance(each, ArrivalJudged)]
+    verdicts = [each.outcome for each in exchange.clerk.received if isinstance(each, ArrivalJudged)]
     assert verdicts[-2:] == [Outcome.REFUSED, Outcome.TRY_LATER]
 
 

@@ -1,4 +1,4 @@
-"""The foundation of all rooms: turns, time, ids, rows, number ranges and classes of errors.
+"""Contains what all rooms use: turns, time, ids, rows, number ranges and the classes of errors.
 
 It imports no other room.  Begin with `turn`.
 """

@@ -1,4 +1,5 @@
-"""Ids and chance come in from outside, so that a seed repeats a run."""
+"""Defines where identifiers and random numbers come from: outside the machines, so that a seed
+repeats a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The classes of errors, by the side that caused them; the class decides what happens next.
+"""Defines the classes of errors by the side that caused them; the class decides what happens next.
 
     PeerFault        the other side broke its protocol      answer with its code, go on
     UsageError       our own caller broke the contract      raise to the caller, change nothing
@@ -22,7 +22,7 @@ class PeerFault(Exception):
 
 
 class UsageError(Exception):
-    """A caller asked for something outside the contract; the text names the limit and the value."""
+    """A caller made a request that the contract does not allow; the text names the limit and the value."""
 
 
 class StartFailed(Exception):
@@ -34,7 +34,7 @@ class StoreDamage(Exception):
 
 
 class StoreFailure(Exception):
-    """The disk refused to work: no space, no permission, an I/O error, a second process.
+    """The disk cannot work: no space, no permission, an I/O error, or a second process uses the folder.
 
     `kind` is a short word for exit codes: "full", "permission", "io", "locked", "newer", "older",
     "missing".

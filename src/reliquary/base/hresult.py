@@ -1,4 +1,4 @@
-"""The status codes of [MS-MQDMPR]: refusals that the specification foresees are values.
+"""Defines the status codes of [MS-MQDMPR]: refusals that the specification foresees are values.
 
 Names are the specification's without MQ_ERROR_; `str()` gives one English sentence.  Those of feeds and
 batches are our own, and have the customer bit set for that (DM-007).
@@ -43,23 +43,23 @@ class HResult(IntEnum):
     OPERATION_NOT_SUPPORTED_BY_REMOTE_COMPUTER = 0xC00E008B
     OBJECT_NOT_FOUND = 0xC00E050F
     OBJECT_EXISTS = 0x80071392
-    """Win32 calls this code ERROR_OBJECT_ALREADY_EXISTS (DM-007)."""
+    """The code that Win32 calls ERROR_OBJECT_ALREADY_EXISTS (DM-007)."""
     STATUS_NOT_FOUND = 0xC0000225
     DATA_LOST = 0xE00E0001
-    """A feed is asked for from a place before which nothing is kept."""
+    """A reader asked for messages of a feed before the first number that is kept."""
     OTHER_QUEUE = 0xE00E0002
     """The queue was deleted, and another queue of this name was created."""
     WRITER_TAKEN = 0xE00E0003
     """Another query writes under this name."""
     STAGE_GONE = 0xE00E0004
-    """A part of a batch is not there any more, or is not complete."""
+    """A part of a batch does not exist any more, or is not complete."""
     BATCH_TOO_LARGE = 0xE00E0005
     OUTCOME_UNKNOWN = 0xE00E0006
-    """Another manager may have done what it was asked, or not."""
+    """It is not known whether another manager has carried out the request."""
 
     @property
     def sentence(self) -> str:
-        """The meaning of the status as one English sentence."""
+        """Return the meaning of the status as one English sentence."""
         return _SENTENCES[self]
 
 

@@ -1,4 +1,4 @@
-"""Sets of whole numbers kept as ranges: what was acknowledged, what is missing."""
+"""Keeps sets of whole numbers as ranges, for example the numbers that were acknowledged or are missing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class NumberRanges:
             self.add(low, high)
 
     def add(self, low: int, high: int | None = None) -> None:
-        """Put in the numbers from low to high, or the one number."""
+        """Add the numbers from low to high, or the one number."""
         high = low if high is None else high
         assert low <= high, f"a range runs upwards, not from {low} to {high}"
         start = bisect_left(self._highs, low - 1)
@@ -34,7 +34,7 @@ class NumberRanges:
         self._highs[start:end] = [high]
 
     def remove(self, low: int, high: int | None = None) -> None:
-        """Take out the numbers from low to high, or the one number."""
+        """Remove the numbers from low to high, or the one number."""
         high = low if high is None else high
         start = bisect_left(self._highs, low)
         end = bisect_right(self._lows, high)

@@ -1,4 +1,4 @@
-"""The record that a store keeps about its restoration from a backup or from an older copy."""
+"""Defines the record that a store keeps about its restoration from a backup or from an older copy."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import msgspec
 
 
 class Restoration(msgspec.Struct, frozen=True, gc=False):
-    """The files of a store are older than what its manager did last."""
+    """Records that the files of a store are older than the last change of its manager."""
 
     identifier: UUID
-    """Each restoration has its own, so that one restoration begins one era, also after a crash."""
+    """An identifier, different for each restoration, so that one restoration begins one era, also after a
+    crash."""
     alive_until: int = 0
-    """The time after which no process changed a newer state, in microseconds since 1970; 0 when it is not
-    known.
-    """
+    """The latest time at which the lost state can have changed, in microseconds since 1970; 0 if it is not
+    known."""

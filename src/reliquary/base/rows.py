@@ -1,4 +1,4 @@
-"""Rows: how a machine keeps what must outlive the process.
+"""Defines rows, in which a machine stores its durable state.
 
 A machine holds a small port, `Rows`, as part of its state: it stages changes and reads back, and
 what it staged in this turn it already sees.  It never learns whether RocksDB, memory or a
@@ -28,7 +28,7 @@ Record = TypeVar("Record", bound=msgspec.Struct)
 
 _FRAME = Layout(">BQ")
 FRAME: Final = _FRAME.size
-"""The bytes of a value before its record."""
+"""The number of bytes of a value before its record."""
 _pack = _FRAME.pack
 _value, _frame = itemgetter(1), itemgetter(slice(FRAME))
 _SMALL: Final = 2048
@@ -36,11 +36,11 @@ _SMALL: Final = 2048
 _encode = msgspec.msgpack.Encoder(uuid_format="bytes").encode
 
 Upgrade = Callable[[dict[str, object]], dict[str, object]]
-"""Turns the fields of a record of one version into those of the next."""
+"""Converts the fields of a record of one version into those of the next version."""
 
 
 class Table(Generic[Record]):
-    """A named table and how its records are written."""
+    """A table: its name, and the encoding of its records."""
 
     def __init__(
         self,
@@ -58,12 +58,12 @@ class Table(Generic[Record]):
         self._decode = msgspec.msgpack.Decoder(record).decode
 
     def encode(self, key: bytes, record: Record) -> bytes:
-        """Return the bytes of one row's value."""
+        """Return the bytes of the value of one row."""
         body = _encode(record)
         return _pack(self.version, _checksum(key, self.version, body)) + body
 
     def encode_all(self, records: Mapping[bytes, Record | None]) -> dict[bytes, bytes | None]:
-        """Return the values of many rows; None stays None."""
+        """Return the values of many rows; the value of None is None."""
         version = self.version
         values: dict[bytes, bytes | None] = {}
         for key, record in records.items():
@@ -76,7 +76,7 @@ class Table(Generic[Record]):
         return values
 
     def decode(self, key: bytes, value: bytes) -> Record:
-        """Return the record of one row; StoreDamage when a bit differs from what was written."""
+        """Return the record of one row; raise StoreDamage if a bit differs from what was written."""
         return self._decoded(key, value)
 
     def _decoded(self, key: bytes, value: bytes) -> Record:
@@ -105,7 +105,7 @@ class Table(Generic[Record]):
         return found
 
     def framed(self, rows: Sequence[tuple[bytes, bytes]]) -> list[bytes]:
-        """Return the values of many rows, checked, for callers that decode only some of their fields.
+        """Return the checked values of many rows, for callers that decode only some of their fields.
 
         The record begins after the first FRAME bytes of each.
         """
@@ -114,7 +114,7 @@ class Table(Generic[Record]):
         return [self.encode(key, self._decoded(key, value)) for key, value in rows]
 
     def _is_as_written(self, rows: Sequence[tuple[bytes, bytes]]) -> bool:
-        """Whether all rows are of this version and none is damaged; all checksums are compared at once."""
+        """Return whether all rows are of this version and undamaged; all checksums are compared at once."""
         version, opening = self.version, self._opening
         seed, digest, size = xxh3_64_intdigest, xxh3_64_digest, FRAME  # it runs for every row
         sums = [
@@ -137,7 +137,7 @@ class Table(Generic[Record]):
 
 
 class UndecodedTable(Table[Any]):
-    """A table whose records are the values of its rows, checked, for readers that decode many at once."""
+    """A table whose rows are checked but not decoded, for readers that decode many at once."""
 
     def decode(self, key: bytes, value: bytes) -> bytes:
         """Return the value of one row."""
@@ -152,7 +152,8 @@ class UndecodedTable(Table[Any]):
 
 
 def unframe(table: str, key: bytes, value: bytes) -> tuple[int, memoryview]:
-    """Return the version and the record's bytes of a row, checked; it needs no knowledge of the record."""
+    """Return the version and the record's bytes of a row after a check; the type of the record is
+    not needed."""
     if len(value) < _FRAME.size:
         raise StoreDamage(f"{table} row {key.hex()} is cut off at {len(value)} bytes")
     version, checksum = _FRAME.unpack_from(value)
@@ -169,11 +170,11 @@ def _checksum(key: bytes, version: int, body: bytes | memoryview) -> int:
 class Rows(Protocol):
     """The port through which a machine reads and stages rows.
 
-    Same state, same answer: what was staged before in this batch is seen by `get` and `range`.
+    `get` and `range` also return the changes that were staged before in this batch.
     """
 
     def get(self, table: Table[Record], key: bytes) -> Record | None:
-        """Return the record under this key, or None when the table has none."""
+        """Return the record under this key, or None if there is none."""
 
     def range(
         self, table: Table[Record], first: bytes, last: bytes, *, limit: int, reverse: bool = False
@@ -191,25 +192,25 @@ class Rows(Protocol):
         """
 
     def put_all(self, table: Table[Record], records: Mapping[bytes, Record], *, size: int = 0) -> None:
-        """Stage many rows of which the caller knows that there are none under their keys."""
+        """Stage many rows; the caller knows that no rows exist under their keys."""
 
     def delete_all(self, table: Table[Record], keys: Iterable[bytes]) -> None:
         """Stage the removal of many rows."""
 
     def delete(self, table: Table[Record], key: bytes) -> None:
-        """Stage the removal of a row; one that is not there is no error."""
+        """Stage the removal of a row; a missing row is no error."""
 
     def delete_range(self, table: Table[Record], first: bytes, last: bytes) -> None:
         """Stage the removal of all rows with first <= key < last."""
 
 
 CHUNK: Final = 1000
-"""Rows that are read at once where all of a table are wanted."""
+"""The number of rows that are read at a time when a whole table is read."""
 _PAST_THE_END: Final = b"\xff" * 64
 
 
 def every(rows: Rows, table: Table[Record]) -> list[tuple[bytes, Record]]:
-    """Return all rows of a table, in the order of keys; for tables that are small, or read once."""
+    """Return all rows of a table in the order of keys, for tables that are small or are read only once."""
     found: list[tuple[bytes, Record]] = []
     first = b""
     while chunk := rows.range(table, first, _PAST_THE_END, limit=CHUNK):

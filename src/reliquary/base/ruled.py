@@ -1,4 +1,4 @@
-"""A machine that is three tables: a rule for each event, each signal and each timer."""
+"""Builds a machine from three tables: a rule for each event, each signal and each timer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from reliquary.base.turn import Draft, Event, Signal, TimerFired, Turn
 
 
 class Drafting(Protocol):
-    """The state of a machine that consists of rules: the rules write the turn into its draft."""
+    """The state of a machine that consists of rules; the rules write the turn into its draft."""
 
     draft: Draft
 
@@ -21,7 +21,8 @@ TimerRule = Callable[[State, int, Instant], None]
 
 
 class Ruled(Generic[State]):
-    """Calls the rule of each event, signal and timer; one without a rule is our bug and raises KeyError."""
+    """Calls the rule of each event, signal and timer; a missing rule is a programming error and raises
+    KeyError."""
 
     def __init__(
         self,
@@ -48,14 +49,15 @@ class Ruled(Generic[State]):
         return self.state.draft.take()
 
     def on_signal(self, signal: Signal, now: Instant) -> Turn:
-        """Apply the rule of a signal that another machine sent, and return what follows."""
+        """Apply the rule of a signal that another machine sent; return the facts, signals and effects."""
         self._signal_rules[type(signal)](self.state, signal, now)
         if self._has_end:
             self.finish(now)
         return self.state.draft.take()
 
     def finish(self, now: Instant) -> None:
-        """Do the work that follows every rule; a machine overrides this method where it has any."""
+        """Do the work that follows every rule; a machine that needs this overrides the method."""
 
     def settle(self) -> None:
-        """Do nothing: a machine of rules stages its rows in each turn, and none at the end of a batch."""
+        """Do nothing: a machine of rules stages its rows in each turn, and no others at the end of a
+        batch."""

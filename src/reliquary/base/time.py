@@ -1,4 +1,5 @@
-"""Time as whole microseconds: no float seconds, no naive datetime, and `now` comes in from outside."""
+"""Defines time as whole microseconds: without float seconds and naive datetimes; `now` is always a
+parameter."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ DAY: Final = Duration(24 * HOUR)
 
 _START: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST: Final = 253_402_300_799 * SECOND
-"""The last moment that a calendar of four digits knows."""
+"""The last moment of the year 9999."""
 
 
 def seconds(count: float) -> Duration:
@@ -29,17 +30,17 @@ def seconds(count: float) -> Duration:
 
 
 def later(moment: Instant, span: Duration) -> Instant:
-    """Return the moment that lies a span after this one."""
+    """Return the moment that is a span after this one."""
     return Instant(moment + span)
 
 
 def between(earlier: Instant, moment: Instant) -> Duration:
-    """Return the span from one moment to a later one; negative when they are the other way round."""
+    """Return the span from one moment to a later one; it is negative if the second moment is earlier."""
     return Duration(moment - earlier)
 
 
 LAST_SECOND: Final = 0xFFFF_FFFF
-"""The largest number of seconds since 1970 that 32 bits hold, in February 2106."""
+"""The largest number of seconds since 1970 that fits in 32 bits, in February 2106."""
 
 
 def in_whole_seconds(moment: Instant) -> int:
@@ -52,7 +53,7 @@ def in_whole_seconds(moment: Instant) -> int:
 
 
 def as_datetime(moment: int) -> datetime:
-    """Return a moment as the standard library writes it, in UTC."""
+    """Return a moment as a datetime in UTC."""
     return _START + timedelta(microseconds=moment)
 
 
@@ -68,5 +69,6 @@ def as_text(moment: int) -> str:
 
 @lru_cache(maxsize=1024)
 def _second_as_text(second: int) -> str:
-    """Return a whole second without its time zone; it is cached, because many moments share a second."""
+    """Return a whole second without its time zone; the result is cached, because many moments share
+    a second."""
     return as_datetime(second * SECOND).isoformat().removesuffix("+00:00")

@@ -1,4 +1,4 @@
-"""Reads TOML from outside the program: the text is parsed, or refused with one sentence."""
+"""Reads TOML from outside the program: parses the text, or refuses it with one sentence."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TOO_DEEP: Final = "it is nested too deeply"
 
 
 def read_toml(text: str) -> dict[str, Any]:
-    """Return the tables of a text; UsageError says why it is not TOML, or too deep to be read."""
+    """Return the tables of a text; UsageError says why it is not TOML, or that it is nested too deeply."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as why:

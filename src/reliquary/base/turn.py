@@ -39,7 +39,7 @@ class Signal(msgspec.Struct, frozen=True, gc=False):
 
 
 class DirectedSignal(Signal, frozen=True, gc=False):
-    """A signal for one machine alone."""
+    """A signal for exactly one machine."""
 
     to: str
     """The name of that machine."""
@@ -49,14 +49,14 @@ class Effect(msgspec.Struct, frozen=True, gc=False):
     """An action outside the machine, performed when the facts are on disk; its name is an imperative."""
 
     waits_for_disk: ClassVar[bool] = True
-    """Whether it is performed after the sync of its turn.
+    """Whether the effect is performed after the sync of its turn.
 
     It need not wait if it stays inside the process, or shows only what was on disk before its turn.
     """
 
 
 class Reply(Effect, frozen=True, gc=False):
-    """Answer the caller who is known by `to`."""
+    """Answer the caller that has the number `to`."""
 
     to: int
     answer: object
@@ -77,21 +77,21 @@ class SetTimer(Effect, frozen=True, gc=False):
 
 
 class CancelTimer(Effect, frozen=True, gc=False):
-    """Forget a timer; one that is not set is no error."""
+    """Cancel a timer; a timer that is not set is no error."""
 
     waits_for_disk = False
     name: TimerName
 
 
 class Continue(Effect, frozen=True, gc=False):
-    """Hand this event back to the machine in a later turn, so that long work leaves room for others."""
+    """Give this event to the machine again in a later turn, so that long work does not delay other events."""
 
     waits_for_disk = False
     event: Event
 
 
 class ContinueAfterSync(Effect, frozen=True, gc=False):
-    """Hand this event back to the machine once all that this turn has written is on disk."""
+    """Give this event to the machine again once all that this turn has written is on disk."""
 
     event: Event
 
@@ -119,7 +119,7 @@ class Warn(Effect, frozen=True, gc=False):
 
 
 class TimerFired(Event, frozen=True, gc=False):
-    """The timer of this name ran out."""
+    """The timer of this name fired."""
 
     name: TimerName
 
@@ -132,7 +132,7 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
     """The result of one event: facts, signals and effects."""
 
     facts: tuple[Fact, ...] = ()
-    """Changes that are on disk before a signal's or an effect's result is seen outside."""
+    """Changes that are on disk before the effect of a signal or an effect is visible outside."""
     signals: tuple[Signal, ...] = ()
     """Sent to the other machines in this turn: their facts join the write."""
     effects: tuple[Effect, ...] = ()

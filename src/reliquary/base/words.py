@@ -1,4 +1,4 @@
-"""Enumerations that are keys of tables."""
+"""Defines enumerations whose members are keys of tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bytes of the referenced specifications: each codec knows its layout and nothing of queues.
+"""Encodes and decodes the formats of the specifications; a codec knows a format and no queues.
 
 It imports `base`.  Begin with `mime` or `packet`.
 """

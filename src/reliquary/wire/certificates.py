@@ -1,4 +1,4 @@
-"""MQUSERSIGNCERTS, [MS-MQMQ] 2.2.21 and 2.2.22: the certificates of a user as a directory has them.
+"""Encodes MQUSERSIGNCERTS, [MS-MQMQ] 2.2.21 and 2.2.22: the certificates of a user in a directory.
 
     MQUSERSIGNCERTS  | how many: 4 | MQUSERSIGNCERT ...
     MQUSERSIGNCERT   | MD5 of the certificate: 16 | identifier: 16 | its bytes: 4 | certificate, X.509 |
@@ -36,12 +36,12 @@ class Certificate(msgspec.Struct, frozen=True):
 
 
 def digest_of(encoded: bytes) -> bytes:
-    """MD5, by which a certificate is found and nothing is secured."""
+    """Return the MD5 of a certificate, which finds it in a list and protects nothing."""
     return hashlib.md5(encoded, usedforsecurity=False).digest()
 
 
 def encode_certificates(certificates: Sequence[Certificate]) -> bytes:
-    """Write a list of certificates as MQUSERSIGNCERTS."""
+    """Return a list of certificates as MQUSERSIGNCERTS."""
     entries = (
         _ENTRY.pack(each.digest, each.identifier.bytes_le, len(each.encoded)) + each.encoded
         for each in certificates
@@ -50,7 +50,7 @@ def encode_certificates(certificates: Sequence[Certificate]) -> bytes:
 
 
 def decode_certificates(data: bytes) -> tuple[Certificate, ...]:
-    """Read a list of certificates from MQUSERSIGNCERTS."""
+    """Return the certificates of an MQUSERSIGNCERTS."""
     if len(data) < _COUNT.size:
         raise _fault(0, "the list of certificates ends early")
     (count,) = _COUNT.unpack_from(data)

@@ -1,4 +1,4 @@
-"""Messages as columns: the names and types in which feeds leave and batches come.
+"""Defines the names and types of the columns in which feeds send messages and batches bring them.
 
 One list for both ends: the server makes Arrow streams of it, Spark its schema.  Every column may be null; a
 column that is written and missing or null means the default of its attribute.
@@ -35,13 +35,13 @@ class Use(Enum):
 
 
 class Column(NamedTuple):
-    """Name, type and description of one column of the feed."""
+    """The name, type and description of one column of the feed."""
 
     name: str
     kind: ColumnType
     use: Use
     about: str
-    """One line for the reference."""
+    """One line for the reference page."""
 
 
 _P, _M, _W = Use.POSITION, Use.MESSAGE, Use.WRITTEN
@@ -134,4 +134,4 @@ COLUMNS: Final[tuple[Column, ...]] = (
 BY_NAME: Final = {column.name: column for column in COLUMNS}
 NAMES: Final = tuple(BY_NAME)
 WRITTEN: Final = frozenset(column.name for column in COLUMNS if column.use is Use.WRITTEN) | {"queue"}
-"""Columns that a sink takes; it ignores other columns of this list, and refuses any other name."""
+"""Columns that a sink takes; it ignores the other columns of this list, and refuses any other name."""

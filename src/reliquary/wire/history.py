@@ -1,4 +1,4 @@
-"""The history as files: the kinds of events and the columns in which they are written.
+"""Defines the kinds of events of the history and the columns of its files.
 
     FOLDER/day=2026-11-15/hour=22/00000000000000000001-00000000000000000417.parquet
 
@@ -17,7 +17,7 @@ VERSION: Final = 1
 """The version of the columns. A file of a higher version may have columns of another meaning."""
 VERSION_KEY: Final = "reliquary.history.version"
 MANAGER_KEY: Final = "reliquary.history.manager"
-"""Whose history a file is, in its metadata."""
+"""The key of the manager's GUID in the metadata of a file."""
 
 
 class HistoryEvent(IntEnum):
@@ -53,7 +53,7 @@ class HistoryEvent(IntEnum):
 
     @property
     def word(self) -> str:
-        """The name of the event in the column `event`."""
+        """Return the name of the event in the column `event`."""
         return self.name.lower().replace("_", "-")
 
 
@@ -88,7 +88,7 @@ ABOUT: Final[dict[HistoryEvent, str]] = {
     HistoryEvent.GAP: "`message` events are missing: there was no room, or it was off; null is any number",
     HistoryEvent.RESUMED: "with it a stream goes on without the numbers in `batch`, which a restore has lost",
 }
-"""One line for each, for the reference."""
+"""One line for each event, for the reference page."""
 
 CAME: Final = (
     HistoryEvent.ACCEPTED,

@@ -1,4 +1,4 @@
-"""Keys as CryptoAPI writes them, [MS-MQQB] 2.4; of the numbers in them all are little-endian.
+"""Encodes keys in the format of CryptoAPI, [MS-MQQB] 2.4; all numbers in them are little-endian.
 
 SIMPLEBLOB      | 01 02 00 00 | algorithm   | 00 A4 00 00 | a session key, encrypted with RSA |
 PUBLICKEYBLOB   | 06 02 00 00 | 00 A4 00 00 | RSA1 | bits | exponent | modulus |
@@ -27,7 +27,7 @@ _PUBLIC: Final = Struct("<4s4s4sII")
 
 
 class SessionKeyBlob(msgspec.Struct, frozen=True, gc=False):
-    """SIMPLEBLOB: the key of a message's body, for the destination alone (QB-093)."""
+    """SIMPLEBLOB: the key of a message body, encrypted for the destination (QB-093)."""
 
     algorithm: int
     encrypted: bytes
@@ -39,7 +39,7 @@ class SessionKeyBlob(msgspec.Struct, frozen=True, gc=False):
 
     @classmethod
     def decode(cls, data: bytes) -> SessionKeyBlob:
-        """Return the key in a blob; PacketFault if it is another kind of blob."""
+        """Return the key in a blob; raise PacketFault for another kind of blob."""
         reader = Reader(data, 0, len(data))
         reader.begin(SESSION_KEY_SPEC)
         kind, algorithm, exchange = reader.unpack(_SIMPLE, "a session key")
@@ -51,7 +51,8 @@ class SessionKeyBlob(msgspec.Struct, frozen=True, gc=False):
 
 
 class PublicKeyBlob(msgspec.Struct, frozen=True, gc=False):
-    """PUBLICKEYBLOB: what a manager lets others encrypt with (QB-092, QB-292)."""
+    """PUBLICKEYBLOB: the public key with which other managers encrypt messages for a manager (QB-092,
+    QB-292)."""
 
     exponent: int
     modulus: int
@@ -66,7 +67,7 @@ class PublicKeyBlob(msgspec.Struct, frozen=True, gc=False):
 
     @classmethod
     def decode(cls, data: bytes) -> PublicKeyBlob:
-        """Return the key in a blob; PacketFault if it is another kind of blob."""
+        """Return the key in a blob; raise PacketFault for another kind of blob."""
         reader = Reader(data, 0, len(data))
         reader.begin(PUBLIC_KEY_SPEC)
         kind, exchange, magic, bits, exponent = reader.unpack(_PUBLIC, "a public key")

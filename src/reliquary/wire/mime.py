@@ -1,4 +1,4 @@
-r"""Bodies of several parts, RFC 2046 and RFC 2387, as queue managers write them.
+r"""Splits bodies of several parts, RFC 2046 and RFC 2387, in the form that queue managers write.
 
     --boundary CRLF                       the first line, or after a preamble without meaning
     Name: value CRLF ... CRLF
@@ -24,7 +24,7 @@ from reliquary.base.faults import PeerFault
 SPEC: Final = "RFC 2046 5.1"
 PARTS_LIMIT: Final = 16
 HEAD_LIMIT: Final = 8 * 1024
-"""Bytes of the header fields of a part."""
+"""The largest number of bytes of the header fields of a part."""
 FIELDS_LIMIT: Final = 64
 LENGTH_DIGITS: Final = 12
 BOUNDARY_LIMIT: Final = 70
@@ -32,7 +32,7 @@ BOUNDARY_LIMIT: Final = 70
 
 
 class MimeFault(PeerFault):
-    """A body that is not in parts as it claims; `part` is what is wrong."""
+    """Says that a body is not a valid multipart body; `part` names the wrong part."""
 
     def __init__(self, part: str, why: str) -> None:
         super().__init__(400, why, spec=SPEC)
@@ -50,11 +50,11 @@ class MediaType(msgspec.Struct, frozen=True, gc=False):
     start: str = ""
     """The Content-Id of the root part, RFC 2387; empty for the first part."""
     root_type: str = ""
-    """The parameter `type`: of a part of type application/xop+xml, what it stands for."""
+    """The parameter `type`: for a part of type application/xop+xml, the type of its content."""
 
 
 class Part(msgspec.Struct, frozen=True, gc=False):
-    """One part: the fields that mean something here, and the data."""
+    """One part: the header fields that are used, and the data."""
 
     content_type: str
     content_id: str
@@ -66,7 +66,7 @@ _PARAMETER: Final = re.compile(r';\s*([^\s=;"]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([
 
 @lru_cache(maxsize=1024)
 def media_type(value: str) -> MediaType:
-    """Parse a Content-Type field; parameters without a meaning here are ignored."""
+    """Parse a Content-Type field; unknown parameters are ignored."""
     kind, _, _ = value.partition(";")
     parameters: dict[str, str] = {}
     for name, quoted, plain in _PARAMETER.findall(value):
@@ -86,7 +86,7 @@ def media_type(value: str) -> MediaType:
 
 
 def fields_of(head: bytes, part: str) -> dict[str, str]:
-    """Header fields by their names in lower case; a folded line belongs to the one before it."""
+    """Return header fields by their names in lower case; a folded line belongs to the line before it."""
     text = head.decode("latin-1").replace("\r\n ", " ").replace("\r\n\t", " ")
     lines = text.split("\r\n")
     if len(lines) > FIELDS_LIMIT:
@@ -128,13 +128,13 @@ def split(body: bytes, boundary: str) -> list[Part]:
 
 @lru_cache(maxsize=1024)
 def _delimiters(boundary: str) -> tuple[bytes, bytes, bytes]:
-    """Return the delimiter alone, with the end of its line, and with the mark behind the last part."""
+    """Return the delimiter alone, the delimiter with its line end, and the delimiter after the last part."""
     delimiter = b"--" + boundary.encode("ascii")
     return delimiter, delimiter + b"\r\n", delimiter + b"--"
 
 
 def _first_delimiter(body: bytes, delimiter: bytes) -> int:
-    """Return where the first delimiter begins, behind a preamble."""
+    """Return the offset of the first delimiter, after a preamble."""
     found = body.find(b"\r\n" + delimiter)
     if found < 0:
         raise MimeFault("the MIME body", "the boundary that Content-Type names does not occur")
@@ -142,7 +142,7 @@ def _first_delimiter(body: bytes, delimiter: bytes) -> int:
 
 
 def _after_padded_delimiter(body: bytes, at: int, delimiter: bytes) -> int:
-    """Return where the part behind a delimiter begins that has white space at the end of its line."""
+    """Return the offset of a part whose delimiter line has white space at its end."""
     if not body.startswith(delimiter, at):
         raise MimeFault("the MIME body", "behind a part there is no delimiter: its Content-Length is wrong")
     at += len(delimiter)
@@ -153,7 +153,7 @@ def _after_padded_delimiter(body: bytes, at: int, delimiter: bytes) -> int:
 
 
 def _part(body: bytes, at: int, delimiter: bytes, number: int) -> tuple[Part, int]:
-    """Return the part that begins here, and where the delimiter behind it begins."""
+    """Return the part that begins here, and the offset of the delimiter after it."""
     if body.startswith(b"\r\n", at):
         content_type, content_id, length = _NO_FIELDS
         at += 2
@@ -172,7 +172,7 @@ def _part(body: bytes, at: int, delimiter: bytes, number: int) -> tuple[Part, in
             name = f"part {number}"
             raise MimeFault(name, f"{name} claims {length} bytes, and {len(body) - at} are left")
     part = Part(content_type, content_id, body[at:end])
-    # The next delimiter is behind one CRLF, or follows at once as Windows writes it.
+    # The next delimiter follows after one CRLF, or directly, as Windows writes it.
     return part, end + 2 if body.startswith(b"\r\n", end) else end
 
 
@@ -181,7 +181,8 @@ _NO_FIELDS: Final = ("text/plain", "", None)
 
 @lru_cache(maxsize=1024)
 def _head(head: bytes, number: int) -> tuple[str, str, int | None]:
-    """Content-Type, Content-Id and Content-Length of a part; senders repeat themselves."""
+    """Return Content-Type, Content-Id and Content-Length of a part; cached, because senders repeat their
+    headers."""
     name = f"part {number}"
     fields = fields_of(head, name)
     encoding = fields.get("content-transfer-encoding", "binary").lower()
@@ -198,7 +199,7 @@ def _head(head: bytes, number: int) -> tuple[str, str, int | None]:
 
 
 def _scan(body: bytes, at: int, delimiter: bytes, number: int) -> int:
-    """Return the end of a part that has no Content-Length."""
+    """Return the end of a part without Content-Length."""
     if body.startswith(delimiter, at):
         return at  # an empty part whose CRLF is the blank line before it
     end = body.find(b"\r\n" + delimiter, at)

@@ -1,4 +1,4 @@
-"""MQDSPUBLICKEY and MQDSPUBLICKEYS, [MS-MQMQ] 2.2.1 and 2.2.2: the keys of a manager as a directory has them.
+"""Encodes MQDSPUBLICKEY and MQDSPUBLICKEYS, [MS-MQMQ] 2.2.1 and 2.2.2: the keys of a manager in a directory.
 
     MQDSPUBLICKEY   | key bytes: 4 | provider bytes: 4 | provider type: 4 | provider, UTF-16 | key |
     MQDSPUBLICKEYS  | bytes of all: 4 | how many: 4 | MQDSPUBLICKEY ...
@@ -36,7 +36,7 @@ class Purpose(IntEnum):
 
 
 class Provider(msgspec.Struct, frozen=True):
-    """A cryptographic service provider of Windows, by which both sides know what a key can do."""
+    """A cryptographic service provider of Windows, which determines the use of a key."""
 
     name: str
     type: int
@@ -47,11 +47,11 @@ PROVIDERS: Final = (
     Provider("Microsoft Enhanced Cryptographic Provider v1.0", 1),
     Provider("Microsoft Enhanced RSA and AES Cryptographic Provider", 0x18),
 )
-"""One key for each of them (DM-088)."""
+"""The providers; a manager has one key for each of them (DM-088)."""
 
 
 class PublicKey(msgspec.Struct, frozen=True):
-    """An RSA key and the provider it is for."""
+    """An RSA key and its provider."""
 
     provider: Provider
     purpose: Purpose
@@ -60,7 +60,7 @@ class PublicKey(msgspec.Struct, frozen=True):
 
     @property
     def bits(self) -> int:
-        """The length of the modulus in bits."""
+        """Return the length of the modulus in bits."""
         return self.modulus.bit_length()
 
 
@@ -81,7 +81,7 @@ def decode_key(data: bytes) -> PublicKey:
 
 
 def encode_keys(keys: Sequence[bytes]) -> bytes:
-    """MQDSPUBLICKEYS of keys that are encoded already."""
+    """Return MQDSPUBLICKEYS with keys that are already encoded."""
     body = b"".join(keys)
     return _LIST.pack(_LIST.size + len(body), len(keys)) + body
 

@@ -1,4 +1,4 @@
-"""SID, ACE, ACL and SECURITY_DESCRIPTOR as bytes, [MS-DTYP] 2.4, in self-relative form.
+"""Encodes SID, ACE, ACL and SECURITY_DESCRIPTOR, [MS-DTYP] 2.4, in self-relative form.
 
     SECURITY_DESCRIPTOR    revision 1, 0, control u16, offsets u32: owner, group, SACL, DACL
     ACL                    revision, 0, size u16, count u16, 0 u16, then the ACEs
@@ -52,7 +52,7 @@ class Sid(msgspec.Struct, frozen=True):
 
 
 def parse_sid(text: str) -> Sid:
-    """Read the text form of a SID.
+    """Return the SID with this text form.
 
     >>> parse_sid("S-1-5-21-1-2-3-500").parts
     (21, 1, 2, 3, 500)
@@ -74,7 +74,7 @@ def encode_sid(sid: Sid) -> bytes:
 
 
 def decode_sid(data: bytes, at: int = 0) -> tuple[Sid, int]:
-    """Return the SID that begins here, and where it ends."""
+    """Return the SID at this offset, and the offset after it."""
     revision, count, authority = _read(_SID, data, at, "a SID")
     if revision != 1:
         raise _fault(at, f"a SID has the revision 1, not {revision}")
@@ -89,14 +89,14 @@ def decode_sid(data: bytes, at: int = 0) -> tuple[Sid, int]:
 
 
 class AceKind(IntEnum):
-    """The two kinds that decide; others are kept as they came."""
+    """The two kinds that decide about access; ACEs of other kinds are kept unchanged."""
 
     ALLOWED = 0
     DENIED = 1
 
 
 class Ace(msgspec.Struct, frozen=True):
-    """ACCESS_ALLOWED_ACE or ACCESS_DENIED_ACE: what one SID may do, or may not."""
+    """ACCESS_ALLOWED_ACE or ACCESS_DENIED_ACE: grants rights to one SID, or denies them."""
 
     kind: AceKind
     mask: int
@@ -105,7 +105,7 @@ class Ace(msgspec.Struct, frozen=True):
 
 
 class OtherAce(msgspec.Struct, frozen=True):
-    """An ACE of another kind: audit, object, label.  It decides nothing here."""
+    """An ACE of another kind (audit, object or label), which is not used to decide about access."""
 
     kind: int
     flags: int
@@ -119,7 +119,7 @@ def encode_ace(ace: Ace | OtherAce) -> bytes:
 
 
 def decode_ace(data: bytes, at: int = 0) -> tuple[Ace | OtherAce, int]:
-    """Return the ACE that begins here, and where it ends."""
+    """Return the ACE at this offset, and the offset after it."""
     kind, flags, size = _read(_ACE, data, at, "an ACE")
     start, end = at + _ACE.size, at + size
     if size % 4 or not start <= end <= len(data):
@@ -150,7 +150,7 @@ def encode_acl(acl: Acl) -> bytes:
 
 
 def decode_acl(data: bytes, at: int = 0) -> tuple[Acl, int]:
-    """Return the list that begins here, and where it ends."""
+    """Return the access control list at this offset, and the offset after it."""
     revision, _, size, count, _ = _read(_ACL, data, at, "an ACL")
     if revision not in (_PLAIN, _WITH_OBJECTS):
         raise _fault(at, f"an ACL has the revision {_PLAIN} or {_WITH_OBJECTS}, not {revision}")
@@ -176,7 +176,7 @@ class SecurityDescriptor(msgspec.Struct, frozen=True, kw_only=True):
     sacl: Acl | None = None
     dacl: Acl | None = None
     control: int = 0
-    """Control bits other than those that tell which parts are present."""
+    """Control bits other than the bits for the parts that are present."""
 
 
 def encode_descriptor(descriptor: SecurityDescriptor) -> bytes:
@@ -198,7 +198,7 @@ def encode_descriptor(descriptor: SecurityDescriptor) -> bytes:
 
 
 def decode_descriptor(data: bytes) -> SecurityDescriptor:
-    """Read a descriptor in self-relative form."""
+    """Return the descriptor in these bytes, which are in self-relative form."""
     revision, _, control, owner, group, sacl, dacl = _read(_DESCRIPTOR, data, 0, "a security descriptor")
     if revision != 1:
         raise _fault(0, f"a security descriptor has the revision 1, not {revision}")

@@ -1,4 +1,4 @@
-"""The names under which fields lie on disk, where the code has another name: rows outlive a renaming."""
+"""Lists the names of fields in stored rows where the code uses another name: rows keep their old names."""
 
 from __future__ import annotations
 
@@ -10,4 +10,4 @@ STORED_NAMES: Final[Mapping[str, str]] = {
     "http_support": "srmp_http_support",
     "pgm_support": "srmp_pgm_support",
 }
-"""The name in the code, and the name in the row."""
+"""The name in the row, by the name in the code."""

@@ -1,4 +1,4 @@
-"""The trace that a message belongs to, as W3C Trace Context writes it.
+"""Reads and writes the trace of a message in the format of W3C Trace Context.
 
     traceparent   00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                      trace                            span that sent it  flags
@@ -17,7 +17,7 @@ from typing import Final
 TRACEPARENT: Final = "traceparent"
 TRACESTATE: Final = "tracestate"
 STATE_LIMIT: Final = 512
-"""Characters of a tracestate; a longer one is dropped."""
+"""The largest number of characters of a tracestate; a longer one is dropped."""
 
 PARENT_PATTERN: Final = r"(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}"
 _PARENT: Final = re.compile(PARENT_PATTERN)
@@ -27,7 +27,7 @@ _PARENT_LENGTH: Final = 55
 
 
 def joined(parent: str, state: str = "") -> str:
-    """Return a context as a message has it; empty for a traceparent that is malformed.
+    """Return the stored form of a context; empty for a malformed traceparent.
 
     >>> joined("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "a=1")
     '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01 a=1'
@@ -38,7 +38,7 @@ def joined(parent: str, state: str = "") -> str:
     if len(parent) > _PARENT_LENGTH:
         if parent.startswith("00") or parent[_PARENT_LENGTH] != "-":
             return ""
-        parent = parent[:_PARENT_LENGTH]  # a later version, of which the first four fields are known
+        parent = parent[:_PARENT_LENGTH]  # a later version: only the first four fields are known
     if not parent.startswith("00"):
         parent = f"00{parent[2:]}"
     if len(state) > STATE_LIMIT or not _STATE.fullmatch(state):
@@ -57,5 +57,5 @@ def split(context: str) -> tuple[str, str]:
 
 
 def read(text: str) -> str:
-    """Return a context that a peer wrote as one text; empty for one that is malformed."""
+    """Return the stored form of a context that a peer wrote; empty if it is malformed."""
     return joined(*split(text))

@@ -1,8 +1,7 @@
-"""XML documents, hardened: documents that could fetch data, expand entities or nest deeply are refused before
-they are read.
+"""Reads XML documents; refuses those that could fetch data, expand entities or nest deeply.
 
-No document type, so no entity of any kind is ever declared, fetched or expanded; nothing is nested
-deeper than libxml2 allows without `huge_tree` (256 levels).
+A document type is refused, so no entity is ever declared, fetched or expanded; a document cannot be
+nested deeper than libxml2 allows without `huge_tree` (256 levels).
 """
 
 from __future__ import annotations
@@ -34,9 +33,10 @@ _PARSER: Final = etree.XMLParser(
 
 
 class XmlFault(Exception):
-    """Bytes that are no plain document in UTF-8.
+    """Says that bytes are no plain document in UTF-8.
 
-    `why` is the rest of a sentence that begins with "it"; `at` the byte where that shows, if it is known.
+    `why` is the rest of a sentence that begins with "it"; `at` is the offset of the error, if it is
+    known.
     """
 
     def __init__(self, why: str, at: int | None = None) -> None:
@@ -62,9 +62,9 @@ def root_of(data: bytes) -> Element:
 
 
 def _check_log(data: bytes) -> None:
-    """Refuse a document with an error that libxml2 forgot over a warning that came after it.
+    """Raise the error that libxml2 hides if a warning follows it.
 
-    It warns of each namespace that is no absolute URI, for example that of MSMQ.
+    libxml2 warns of each namespace that is no absolute URI, for example that of MSMQ.
     """
     errors = _PARSER.error_log.filter_from_errors()
     if len(errors):
@@ -74,7 +74,7 @@ def _check_log(data: bytes) -> None:
 
 
 def declared_encoding(data: bytes) -> str:
-    """Return the encoding in the XML declaration; empty where there is none."""
+    """Return the encoding in the XML declaration; empty without a declaration."""
     return _declared(data[: data.find(b">", 0, _LONGEST_DECLARATION) + 1])
 
 

@@ -1,4 +1,4 @@
-"""Text inside elements and attributes: what XML reserves is escaped, and what it cannot hold is refused."""
+"""Escapes text for elements and attributes, and refuses characters that XML does not allow."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ def escaped(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """Return text as the value of an attribute, with its quotation marks; readers get its white space back.
+    """Return text as a quoted attribute value; its white space is escaped, so that readers return it
+    unchanged.
 
     >>> quoted('5" disks')
     '"5&quot; disks"'
@@ -40,7 +41,7 @@ def quoted(text: str) -> str:
 
 
 def without_impossible(text: str) -> str:
-    r"""Return text in which a question mark stands for each character that XML cannot hold.
+    r"""Return text with a question mark in place of each character that XML does not allow.
 
     >>> without_impossible("a\x00b")
     'a?b'

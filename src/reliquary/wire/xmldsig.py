@@ -1,4 +1,4 @@
-"""`Signature`, [MC-MQSRM] 2.2.7: the XML signatures of SRMP, read and written.
+"""Reads and writes `Signature`, [MC-MQSRM] 2.2.7: the XML signatures of SRMP.
 
     Signature              in se:Header
       SignedInfo           is signed: its bytes as they stand in the envelope, from `<` to `>`
@@ -37,13 +37,13 @@ class Reference(msgspec.Struct, frozen=True):
 
     uri: str
     methods: tuple[str, ...]
-    """Algorithm of DigestMethod: one in a valid signature."""
+    """The algorithms of all DigestMethod elements; a valid signature has exactly one."""
     values: tuple[str, ...]
-    """DigestValue: one in a valid signature."""
+    """The texts of all DigestValue elements; a valid signature has exactly one."""
 
 
 class Signature(msgspec.Struct, frozen=True):
-    """The content of a `Signature`; parts that must occur once are lists, so that repeats can be refused."""
+    """The content of a `Signature`; parts that must occur once are tuples, so that repeats can be refused."""
 
     signed_infos: tuple[bytes, ...]
     """The bytes of each element SignedInfo."""
@@ -57,7 +57,7 @@ class Signature(msgspec.Struct, frozen=True):
 
 
 class _Element:
-    """An element of a signature and where it stands."""
+    """An element of a signature and its offsets."""
 
     def __init__(self, name: str, attributes: dict[str, str], start: int) -> None:
         self.name = name
@@ -78,7 +78,7 @@ class _Element:
 
 
 class _Reader:
-    """Goes through an envelope once; keeps the signatures, with the places of their elements."""
+    """Reads an envelope once; collects the signatures with the offsets of their elements."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -144,12 +144,13 @@ def _algorithms(elements: Iterable[_Element]) -> tuple[str, ...]:
 
 
 def _texts(elements: Iterable[_Element]) -> tuple[str, ...]:
-    """White space means nothing in base64; long values come in several lines."""
+    """Return the texts of elements without white space, which base64 ignores in long values."""
     return tuple("".join(each.text.split()) for each in elements)
 
 
 def write_signed_info(method: str, references: Iterable[tuple[str, str, bytes]]) -> str:
-    """SignedInfo; a reference is a URI, the algorithm of its digest, and the digest (SR-110 to SR-115)."""
+    """Return SignedInfo; a reference is a URI, the algorithm of its digest, and the digest (SR-110 to
+    SR-115)."""
     listed = "".join(
         f'<Reference URI="{uri}"><DigestMethod Algorithm="{algorithm}"></DigestMethod>'
         f"<DigestValue>{b64encode(digest).decode()}</DigestValue></Reference>"
@@ -159,7 +160,7 @@ def write_signed_info(method: str, references: Iterable[tuple[str, str, bytes]])
 
 
 def write_signature(signed_info: str, value: bytes, certificate: bytes = b"") -> str:
-    """Signature, with the certificate in DER if there is one (SR-109, SR-116)."""
+    """Return Signature, with the certificate in DER if there is one (SR-109, SR-116)."""
     key_info = ""
     if certificate:
         encoded = b64encode(certificate).decode()

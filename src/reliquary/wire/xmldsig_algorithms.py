@@ -1,4 +1,4 @@
-"""The algorithms of XML signatures, by the URIs that name them.
+"""Lists the algorithms of XML signatures by their URIs.
 
     DSA           with SHA-1; the only one of [MC-MQSRM] 2.2.7.1.1        obsolete
     RSA-SHA256    RSASSA-PKCS1-v1_5, RFC 8017                             W3C's "more" list
@@ -40,7 +40,7 @@ PrivateKey = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | dsa.DSAPrivateKey
 
 
 class Obsolete(Enum):
-    """Algorithms that are broken or nearly so, used only where an administrator allows them."""
+    """Algorithms that are broken or nearly broken, used only if an administrator allows them."""
 
     SHA1 = "SHA-1"
     MD5 = "MD5"
@@ -48,7 +48,7 @@ class Obsolete(Enum):
 
 
 class Digest(msgspec.Struct, frozen=True):
-    """An algorithm that digests a part."""
+    """An algorithm that computes the digest of a part."""
 
     name: str
     """The name of the algorithm in hashlib."""
@@ -60,7 +60,7 @@ class Digest(msgspec.Struct, frozen=True):
 
 
 class Method(msgspec.Struct, frozen=True):
-    """An algorithm that signs a SignedInfo and checks its signature."""
+    """An algorithm that signs a SignedInfo and verifies its signature."""
 
     private_key: type
     public_key: type
@@ -70,7 +70,7 @@ class Method(msgspec.Struct, frozen=True):
     obsolete: Obsolete | None = None
 
     def is_signed(self, key: object, value: bytes, data: bytes) -> bool:
-        """Return whether the key's owner signed the data; a key for another algorithm signed nothing."""
+        """Return whether the key's owner signed the data; False for a key of another algorithm."""
         if not isinstance(key, self.public_key):
             return False
         try:
@@ -111,13 +111,13 @@ def _order_bits(parameters: dsa.DSAParameters) -> int:
 
 
 def _joined(signature: bytes, bits: int) -> bytes:
-    """r and s from their DER."""
+    """Return r and s one after the other, from their DER."""
     size = (bits + 7) // 8
     return b"".join(number.to_bytes(size) for number in decode_dss_signature(signature))
 
 
 def _parted(value: bytes, bits: int) -> bytes:
-    """DER of r and s."""
+    """Return the DER of r and s."""
     size = (bits + 7) // 8
     if len(value) != 2 * size:
         raise InvalidSignature
@@ -139,5 +139,5 @@ METHODS: Final[Mapping[str, Method]] = {
 
 
 def method_for(key: PrivateKey) -> str:
-    """Return the method that a key signs with."""
+    """Return the method of a private key."""
     return next(uri for uri, method in METHODS.items() if isinstance(key, method.private_key))

@@ -1,4 +1,5 @@
-"""NDR, the transfer syntaxes of DCE/RPC: NDR 2.0 of C706 chapter 14, and NDR64 of [MS-RPCE] 2.2.5.
+"""Reads and writes NDR, the transfer syntaxes of DCE/RPC: NDR 2.0 (C706 chapter 14) and NDR64 ([MS-RPCE]
+2.2.5).
 
 It may import `base` and other modules of `wire`.  Begin with `encoding`.
 

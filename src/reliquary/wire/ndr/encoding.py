@@ -1,4 +1,4 @@
-"""The transfer syntax of a stub, and the byte order of its numbers."""
+"""Defines the transfer syntax of a stub, and the byte order of its numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class Encoding(NamedTuple):
     wide: bool = False
     """Whether the encoding is NDR64; else it is NDR 2.0."""
     big_endian: bool = False
-    """Only what comes in may be so; what we write is little-endian."""
+    """Whether numbers are big-endian; only a received stub can be so, and sent stubs are little-endian."""
 
 
 NDR20: Final = Encoding()

@@ -19,14 +19,14 @@ from uuid import UUID
 from reliquary.wire.ndr.encoding import Encoding
 
 MOST_ELEMENTS: Final = 0x7FFF_FFFF
-"""Elements of an array, [MS-RPCE] 3.1.1.5.3.2.2.1."""
+"""The largest number of elements of an array, [MS-RPCE] 3.1.1.5.3.2.2.1."""
 
 _LITTLE: Final = (Struct("<H"), Struct("<I"), Struct("<Q"))
 _BIG: Final = (Struct(">H"), Struct(">I"), Struct(">Q"))
 
 
 class NdrFault(Exception):
-    """A stub that breaks NDR or the description of its method; `at` is the offset in the stub."""
+    """Says that a stub breaks NDR or the description of its method; `at` is the offset in the stub."""
 
     def __init__(self, at: int, why: str) -> None:
         super().__init__(f"{why} (at offset {at})")
@@ -35,7 +35,7 @@ class NdrFault(Exception):
 
 
 class NdrReader:
-    """Goes through a stub from its beginning to its end."""
+    """Reads a stub from its beginning to its end."""
 
     __slots__ = ("_data", "_end", "_u16", "_u32", "_u64", "at", "encoding")
 
@@ -49,7 +49,7 @@ class NdrReader:
 
     @property
     def left(self) -> int:
-        """Bytes that follow; 0 when an alignment went past the end."""
+        """Return the number of bytes that follow; 0 after an alignment past the end."""
         return max(0, self._end - self.at)
 
     def align(self, to: int) -> None:
@@ -123,5 +123,5 @@ class NdrReader:
         return number
 
     def _ends(self, size: int) -> NdrFault:
-        """Describe a stub that ends too early, [MS-RPCE] 3.1.1.5.3.2.2.3."""
+        """Return the fault of a stub that ends too early, [MS-RPCE] 3.1.1.5.3.2.2.3."""
         return NdrFault(min(self.at, self._end), f"a value takes {size} bytes, and {self.left} are left")

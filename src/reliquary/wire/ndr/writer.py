@@ -27,10 +27,10 @@ class NdrWriter:
     def __init__(self, encoding: Encoding) -> None:
         self._parts: list[bytes] = []
         self._recent = bytearray()
-        """The bytes that follow the last finished part."""
+        """The bytes that were written after the last finished part."""
         self.encoding = encoding
         self.at = 0
-        """The number of bytes that are written."""
+        """The number of bytes that were written."""
 
     def align(self, to: int) -> None:
         """Write the gap before a value that is aligned to `to` bytes (at most 8)."""

@@ -1,4 +1,4 @@
-"""The UserMessage packet, [MS-MQMQ] 2.2.20: one message with all its headers, as managers exchange it.
+"""Encodes the UserMessage packet, [MS-MQMQ] 2.2.20: one message with all its headers.
 
 It may import `base` and other modules of `wire`.  Begin with `user_message`.
 

@@ -1,4 +1,4 @@
-"""Queues as the UserHeader names them, [MS-MQMQ] 2.2.18.1.5 and 2.2.18.1.7.
+"""Encodes the queue names of the UserHeader, [MS-MQMQ] 2.2.18.1.5 and 2.2.18.1.7.
 
 0  NONE                      nothing
 1  SAME_AS_ADMIN             nothing
@@ -27,7 +27,7 @@ from reliquary.wire.packet.fields import NO_GUID, Reader, guid_bytes, padded, wi
 _NUMBER: Final = Struct("<I")
 _COUNT: Final = Struct("<H")
 _DIRECT: Final = re.compile(r"[^\x00-\x1f,]+")
-"""A format name without commas and control characters: a comma would split it into two names."""
+"""A format name without commas and control characters, because a comma would split it into two names."""
 
 
 class AddressKind(IntEnum):
@@ -46,7 +46,7 @@ class AddressKind(IntEnum):
 
 
 class Address(msgspec.Struct, frozen=True, gc=False):
-    """One queue; only what its kind has is set."""
+    """A queue; only the fields of its kind are set."""
 
     kind: AddressKind = AddressKind.NONE
     number: int = 0
@@ -74,7 +74,7 @@ class Address(msgspec.Struct, frozen=True, gc=False):
 
     @classmethod
     def decode(cls, reader: Reader, kind: AddressKind, what: str) -> Address:
-        """Read the field of a kind that the header's flags name."""
+        """Return the address of a kind that the flags of the header name."""
         match kind:
             case AddressKind.NONE:
                 return NOWHERE
@@ -94,9 +94,9 @@ class Address(msgspec.Struct, frozen=True, gc=False):
 NOWHERE: Final = Address()
 
 KNOWN_NAMES: Final = 4096
-"""Direct names that are remembered by their bytes: a sender uses few names for many messages."""
+"""The number of direct names that are cached by their bytes: a sender uses few names for many messages."""
 LONGEST_KNOWN: Final = 1024
-"""The bytes of a name that is remembered at most, so that long names of a hostile sender take no memory."""
+"""The largest size of a cached name in bytes, so that long names of a hostile sender take no memory."""
 _known: Final[dict[bytes, Address]] = {}
 
 
@@ -128,11 +128,11 @@ def _direct_content(direct: str) -> bytes:
 
 
 def check_direct(text: str) -> None:
-    """Refuse what cannot be a direct name."""
+    """Raise UsageError for a text that cannot be a direct name."""
     if not is_direct(text):
         raise UsageError(f"{text!r} is no direct name: it is empty, or has a comma or a control character")
 
 
 def is_direct(text: str) -> bool:
-    """Return whether this can be a direct name."""
+    """Return whether a text can be a direct name."""
     return _DIRECT.fullmatch(text) is not None

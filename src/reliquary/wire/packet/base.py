@@ -1,4 +1,4 @@
-"""BaseHeader, [MS-MQMQ] 2.2.19.1: what opens every packet.
+"""Encodes BaseHeader, [MS-MQMQ] 2.2.19.1, with which every packet begins.
 
 0         1          2       4           8            12                 16
 | version | reserved | flags | signature | PacketSize | TimeToReachQueue |
@@ -17,7 +17,7 @@ from reliquary.wire.packet.fields import Reader
 SPEC: Final = layouts.BASE.spec
 VERSION: Final = 0x10
 SIGNATURE: Final = 0x524F494C
-"""The number that the four bytes `LIOR` are."""
+"""The four bytes `LIOR` as a number."""
 SIZE_LIMIT: Final = 0x00400000
 FOREVER: Final = 0xFFFFFFFF
 
@@ -32,7 +32,7 @@ SIZE: Final = _LAYOUT.size
 
 
 class BaseHeader(msgspec.Struct, frozen=True, gc=False):
-    """Priority, tracing and time; size and presence of other headers are counted when it is written."""
+    """Priority, tracing and time; the size and the flags of other headers are computed when it is written."""
 
     priority: int = 3
     tracing: bool = False
@@ -40,7 +40,7 @@ class BaseHeader(msgspec.Struct, frozen=True, gc=False):
     """Seconds after SentTime; in a remote read the moment itself ([MS-MQRR] 2.2.5.1)."""
 
     def encode(self, size: int, presence: int) -> bytes:
-        """Return the header of a packet of `size` bytes; `presence` are the flags SESSION and DEBUG."""
+        """Return the header of a packet of `size` bytes; `presence` has the flags SESSION and DEBUG."""
         if size > SIZE_LIMIT:
             raise UsageError(f"a packet has at most {SIZE_LIMIT} bytes, this one would have {size}")
         if not 0 <= self.priority <= PRIORITY:

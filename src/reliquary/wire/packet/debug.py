@@ -1,4 +1,4 @@
-"""DebugHeader, [MS-MQMQ] 2.2.20.8: where reports about the message go.
+"""Encodes DebugHeader, [MS-MQMQ] 2.2.20.8, which names the queue for reports about the message.
 
 0       2          4
 | flags | reserved | queue's GUID? |
@@ -22,7 +22,7 @@ _LAYOUT: Final = Struct("<HH")
 
 
 class DebugHeader(msgspec.Struct, frozen=True, gc=False):
-    """A public queue, or none."""
+    """A public queue for reports, or none."""
 
     queue: UUID | None = None
 

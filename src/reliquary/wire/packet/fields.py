@@ -1,4 +1,4 @@
-"""The elements of headers (numbers, GUIDs, wide strings, padding), and one way to refuse wrong ones.
+"""Reads and writes the elements of headers: numbers, GUIDs, wide strings, padding; refuses wrong ones.
 
 wide string   UTF-16, little-endian, ends with a zero unit
 GUID          16 bytes, the first three groups little-endian
@@ -21,13 +21,13 @@ NAME_LIMIT: Final = 0xFFFF
 """The limit for a wide string without a length, in bytes: the largest count that 16 bits hold."""
 
 KNOWN_GUIDS: Final = 1024
-"""GUIDs that are remembered, because to make one takes longer than to look it up."""
+"""The number of GUIDs that are cached, because a new object takes longer than a look-up."""
 
 _PADDING: Final = (b"", b"\0", b"\0\0", b"\0\0\0")
 
 
 class PacketFault(PeerFault):
-    """Bytes that break their format; `offset` is where, counted from the beginning."""
+    """Says that bytes break their format; `offset` counts from the beginning of the packet."""
 
     def __init__(self, offset: int, why: str, *, spec: str) -> None:
         super().__init__(HResult.INVALID_PARAMETER, f"{why} (at offset {offset})", spec=spec)
@@ -35,7 +35,7 @@ class PacketFault(PeerFault):
 
 
 class Reader:
-    """Goes through a packet from its beginning; never past `end`, which is what the packet claims."""
+    """Reads a packet; it never reads past `end`, the size that the packet claims."""
 
     __slots__ = ("at", "data", "end", "spec", "start")
 
@@ -48,12 +48,12 @@ class Reader:
         self.spec = ""
 
     def begin(self, spec: str) -> None:
-        """Note that the next header begins here."""
+        """Record that the next header begins here."""
         self.start = self.at
         self.spec = spec
 
     def fault(self, why: str, at: int | None = None) -> PacketFault:
-        """Return a fault at an offset, or else at the beginning of the current header."""
+        """Return a fault at this offset, or at the beginning of the current header."""
         return PacketFault(self.start if at is None else at, why, spec=self.spec)
 
     def unpack(self, layout: Struct, what: str) -> tuple[Any, ...]:
@@ -99,14 +99,16 @@ class Reader:
         start = self.at
         end = min(end, start + NAME_LIMIT)
         zero = self.data.find(b"\0\0", start, end)
-        while (zero - start) & 1 and zero >= 0:  # half of one character and half of the next
+        while (
+            zero - start
+        ) & 1 and zero >= 0:  # the zero bytes are half of one character and half of the next
             zero = self.data.find(b"\0\0", zero + 1, end)
         if zero < 0:
             raise self.fault(f"{what} does not end with a zero", start)
         return self.wide(zero + 2 - start, what)
 
     def pad(self) -> None:
-        """Go to the next multiple of four."""
+        """Skip to the next multiple of four."""
         self.take(-(self.at - self.start) & 3, "the padding of a header")
 
     def _ends_early(self, size: int, what: str) -> PacketFault:
@@ -117,7 +119,7 @@ class Reader:
 
 @lru_cache(maxsize=KNOWN_GUIDS)
 def guid_of(raw: bytes) -> UUID:
-    """Return the GUID in 16 bytes; it is cached, because few managers write to us."""
+    """Return the GUID in 16 bytes; cached, because few managers send to one manager."""
     return NO_GUID if raw == NO_GUID_BYTES else UUID(bytes_le=raw)
 
 

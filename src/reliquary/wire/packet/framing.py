@@ -1,4 +1,4 @@
-"""The byte stream of a session cut into packets, [MS-MQQB] 2.1.1 and [MS-MQMQ] 2.2.19.1.
+"""Cuts the byte stream of a session into packets, [MS-MQQB] 2.1.1 and [MS-MQMQ] 2.2.19.1.
 
     16 bytes: BaseHeader --> how many bytes the packet has
         user message     PacketSize, and 16 more where a SessionHeader follows, which is not counted
@@ -18,7 +18,7 @@ from reliquary.wire.packet.fields import PacketFault
 
 SPEC: Final = "MS-MQQB 2.1.1"
 LEAST_USER: Final = base.SIZE + layouts.USER.struct.size + layouts.PROPERTIES.struct.size
-"""A user message has three headers at least."""
+"""The smallest size of a user message, which has at least three headers."""
 
 _BASE: Final = layouts.BASE.struct
 _AT_FLAGS: Final = layouts.BASE.offset("Flags")
@@ -27,26 +27,26 @@ _AT_SIZE: Final = layouts.BASE.offset("PacketSize")
 
 
 class Framer:
-    """Keeps the bytes of a packet that has not come whole."""
+    """Collects the bytes of a packet until it is complete."""
 
     __slots__ = ("_buffered", "_largest", "_wanted", "fault")
 
     def __init__(self, largest: int = base.SIZE_LIMIT) -> None:
-        """`largest` is what PacketSize of a user message may be at most."""
+        """`largest` is the largest PacketSize of a user message."""
         self._largest = largest
         self._buffered = bytearray()
         self._wanted = base.SIZE
-        """How many bytes must be there before the next step of parsing."""
+        """The number of bytes that the next step of parsing needs."""
         self.fault: PacketFault | None = None
         """The reason why the stream ended; its offset counts from the beginning of the malformed packet."""
 
     @property
     def buffered(self) -> int:
-        """Return how many bytes of a packet wait for the rest of it."""
+        """Return the number of bytes of the packet that is not complete yet."""
         return len(self._buffered)
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Take bytes that came, and return the packets that are whole now, each by itself."""
+        """Take received bytes, and return the packets that are complete now, one by one."""
         if self.fault is not None:
             return []
         if self._buffered:
@@ -81,7 +81,7 @@ class Framer:
         return packets
 
     def _size(self, data: bytes, at: int) -> int:
-        """Return how many bytes the packet has whose BaseHeader begins at a place (QB-005)."""
+        """Return the size of the packet whose BaseHeader begins at this offset (QB-005)."""
         size: int
         version, _, flags, signature, size, _ = _BASE.unpack_from(data, at)
         if version != base.VERSION or signature != base.SIGNATURE:
@@ -98,14 +98,14 @@ class Framer:
 
 
 def _check_beginning(data: bytes) -> None:
-    """Refuse the first bytes of a BaseHeader whose version, or signature if it has come, is wrong."""
+    """Refuse the first bytes of a BaseHeader with a wrong version, or a wrong signature if it has arrived."""
     signature = int.from_bytes(data[_AT_SIGNATURE:_AT_SIZE], "little")
     if data[0] != base.VERSION or (len(data) >= _AT_SIZE and signature != base.SIGNATURE):
         raise _strange(data[0], signature)
 
 
 def _strange(version: int, signature: int) -> PacketFault:
-    """Return the fault of a BaseHeader that is not one of MSMQ (QB-029)."""
+    """Return the fault of a BaseHeader with a wrong version or signature (QB-029)."""
     if version != base.VERSION:
         return _fault(0, f"the version is {version:#04x}, not {base.VERSION:#04x}")
     return _fault(_AT_SIGNATURE, f"the signature word is {signature:#010x}, not LIOR")

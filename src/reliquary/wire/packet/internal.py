@@ -1,4 +1,4 @@
-"""Internal packets, [MS-MQQB] 2.2.1 to 2.2.3 and 2.2.6: what opens a session, and what acknowledges it.
+"""Encodes internal packets, [MS-MQQB] 2.2.1 to 2.2.3 and 2.2.6, which open and acknowledge a session.
 
 0            16               20
 | BaseHeader | InternalHeader | EstablishConnection, 552 bytes     |
@@ -25,7 +25,7 @@ from reliquary.wire.packet.session import SessionHeader
 SPEC: Final = layouts.INTERNAL.spec
 
 RELEASE: Final = 0x0010
-"""RE of OperatingSystem, the value that every initiator sends."""
+"""RE of OperatingSystem: the value that every initiator sends."""
 NOT_PINGED: Final = 0x0100
 """SE of OperatingSystem: no ping was sent before this request."""
 SERVER_CLASS: Final = 0x0200
@@ -45,7 +45,7 @@ _PADDING: Final = b"\x5a" * 512
 _TYPE: Final = 0x000F
 _REFUSED: Final = 0x0010
 _BODY: Final = base.SIZE + _HEADER.size
-"""The offset of the part behind both headers."""
+"""The offset of the part after both headers."""
 
 ESTABLISH_SIZE: Final = _BODY + _ESTABLISH.size
 PARAMETERS_SIZE: Final = _BODY + _PARAMETERS.size
@@ -57,7 +57,7 @@ SIZES: Final = frozenset({ESTABLISH_SIZE, PARAMETERS_SIZE, ACK_SIZE, LEAST_SIZE}
 
 
 class PacketType(IntEnum):
-    """PT of the InternalHeader; no other value exists (QB-032)."""
+    """PT of the InternalHeader; there are no other values (QB-032)."""
 
     SESSION_ACK = 1
     ESTABLISH_CONNECTION = 2
@@ -70,11 +70,12 @@ class EstablishConnection(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     client: UUID = NO_GUID
     """ClientGuid: the manager that opened the connection; the answer repeats it."""
     server: UUID = NO_GUID
-    """ServerGuid: the manager that is called, NO_GUID for a direct name; in the answer its own identifier."""
+    """ServerGuid: the manager that is called, NO_GUID for a direct name; in the answer, the answering
+    manager."""
     timestamp: int = 0
     """Milliseconds since the caller started, modulo 2**32; the answer repeats it."""
     operating_system: int = RELEASE | NOT_PINGED
-    """The answer repeats the whole word (G-08)."""
+    """The word with the flags above; the answer repeats all of it (G-08)."""
     refused: bool = False
     """CS: the session is refused."""
 
@@ -96,14 +97,15 @@ class EstablishConnection(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class ConnectionParameters(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """Times and window of a session, and the answer to them (2.2.2)."""
+    """The time-outs and the window of a session, and the answer to them (2.2.2)."""
 
     recoverable_ack_timeout: int = LEAST_RECOVERABLE_ACK
     """Milliseconds until recoverable messages are acknowledged; the answer repeats it."""
     ack_timeout: int = LEAST_ACK
     """Milliseconds that a sender waits for an acknowledgement; the answer repeats it."""
     window: int = 64
-    """Packets that the writer of this packet takes without an acknowledgement; 0 is read as 1 (G-09)."""
+    """The number of packets that the writer of this packet takes without an acknowledgement; 0 is read as 1
+    (G-09)."""
     refused: bool = False
     """CS: the parameters are refused."""
 
@@ -120,7 +122,7 @@ class ConnectionParameters(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class SessionAck(msgspec.Struct, frozen=True, gc=False):
-    """An acknowledgement that travels without a message (2.2.6)."""
+    """An acknowledgement that is sent without a message (2.2.6)."""
 
     session: SessionHeader
 

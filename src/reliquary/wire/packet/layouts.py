@@ -1,4 +1,4 @@
-"""The fixed parts of packets as tables: names, sizes and meanings of their fields.
+"""Describes the fixed parts of packets as tables: names, sizes and meanings of their fields.
 
 The codecs take their `struct` formats from these tables, and `tools/dissector.py` makes the Wireshark
 dissector of them.  So a field that is wrong here is wrong in both, and the published sample shows it.
@@ -27,7 +27,7 @@ class FieldKind(Enum):
 
 
 class Bits(NamedTuple):
-    """Some bits of a number that have a name of their own."""
+    """Bits of a number that have a name of their own."""
 
     name: str
     mask: int
@@ -35,7 +35,7 @@ class Bits(NamedTuple):
 
 
 class Field(NamedTuple):
-    """One field: its printed name, and its size as `struct` writes it."""
+    """One field: its name in the specification, and its size in the notation of `struct`."""
 
     name: str
     code: str
@@ -44,7 +44,7 @@ class Field(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Return how many bytes the field has."""
+        """Return the number of bytes of the field."""
         return Struct("<" + self.code).size
 
 
@@ -57,11 +57,11 @@ class Layout(NamedTuple):
 
     @property
     def struct(self) -> Struct:
-        """Return what packs and unpacks all fields."""
+        """Return the `Struct` that packs and unpacks all fields."""
         return Struct("<" + "".join(field.code for field in self.fields))
 
     def offset(self, name: str) -> int:
-        """Return where a field begins."""
+        """Return the offset of a field."""
         names = [field.name for field in self.fields]
         return sum(field.size for field in self.fields[: names.index(name)])
 

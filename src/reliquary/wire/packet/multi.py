@@ -1,4 +1,4 @@
-"""MultiQueueFormatHeader, [MS-MQMQ] 2.2.20.1: all queues that a message was sent to.
+"""Encodes MultiQueueFormatHeader, [MS-MQMQ] 2.2.20.1: all queues that a message was sent to.
 
     | destinations | administration queues | response queues | signature |
 
@@ -28,7 +28,7 @@ ADMIN_ID: Final = 0x00C8
 RESPONSE_ID: Final = 0x012C
 SIGNATURE_ID: Final = 0x015E
 NAMES_LIMIT: Final = 1000
-"""More than any message has; a packet of nothing but names would keep its reader busy for seconds."""
+"""More names than any message has; more names would keep the reader of a packet busy for seconds."""
 
 _LIST: Final = Struct("<IHHI")
 _SIGNATURE: Final = Struct("<HHI")
@@ -37,7 +37,7 @@ _NUMBER: Final = Struct("<I")
 
 
 class ListedKind(IntEnum):
-    """How an element of a list names its queue: the values of MQFFormatNameElement.FormatType."""
+    """The kinds of queue names in a list: the values of MQFFormatNameElement.FormatType."""
 
     PUBLIC = 1
     PRIVATE = 2
@@ -49,7 +49,7 @@ _KINDS: Final = {int(kind): kind for kind in ListedKind}
 
 
 class ListedQueue(msgspec.Struct, frozen=True, gc=False):
-    """One of several queues; only what its kind has is set."""
+    """One of several queues; only the fields of its kind are set."""
 
     kind: ListedKind
     guid: UUID = NO_GUID
@@ -57,7 +57,7 @@ class ListedQueue(msgspec.Struct, frozen=True, gc=False):
     direct: str = ""
 
     def content(self) -> bytes:
-        """Return the bytes that follow the kind and its padding."""
+        """Return the bytes after the kind and its padding."""
         match self.kind:
             case ListedKind.DIRECT:
                 check_direct(self.direct)
@@ -69,7 +69,7 @@ class ListedQueue(msgspec.Struct, frozen=True, gc=False):
 
     @classmethod
     def decode(cls, reader: Reader, what: str) -> ListedQueue:
-        """Read one element of a list at the current offset."""
+        """Return the element of a list at the current offset."""
         at = reader.at
         (number,) = reader.unpack(_KIND, what)
         kind = _KINDS.get(number)
@@ -83,7 +83,7 @@ class ListedQueue(msgspec.Struct, frozen=True, gc=False):
 
 
 class MultiQueueHeader(msgspec.Struct, frozen=True, gc=False):
-    """The lists and the signature that stands for all of them."""
+    """The lists of queues, and the signature of all of them."""
 
     destinations: tuple[ListedQueue, ...] = ()
     admins: tuple[ListedQueue, ...] = ()
@@ -104,7 +104,7 @@ class MultiQueueHeader(msgspec.Struct, frozen=True, gc=False):
 
     @classmethod
     def decode(cls, reader: Reader) -> MultiQueueHeader:
-        """Read the header at the current offset."""
+        """Return the header at the current offset."""
         reader.begin(SPEC)
         destinations = _decode_list(reader, DESTINATION_ID, "the list of destinations")
         admins = _decode_list(reader, ADMIN_ID, "the list of administration queues")
@@ -119,7 +119,7 @@ class MultiQueueHeader(msgspec.Struct, frozen=True, gc=False):
 
 
 def name_list(queues: tuple[ListedQueue, ...]) -> bytes:
-    """FormatNameList: the elements without their list's own header, not padded at the end."""
+    """Return FormatNameList: the elements without the header of their list, not padded at the end."""
     out = bytearray()
     for queue in queues:
         out += _KIND.pack(queue.kind)

@@ -1,4 +1,4 @@
-"""Packets that differ from another packet only in a few fields: written and read without the other fields.
+"""Reads and writes packets that differ only in a few fields from another packet, without its other fields.
 
     | base: size | user: SentTime, MessageID | transaction: all fields | SID | properties: sizes | body |
                   ^ these fields and the body differ; all other bytes are equal
@@ -36,7 +36,7 @@ _PADDING: Final = (b"", b"\0", b"\0\0", b"\0\0\0")
 
 
 class Varying(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """The fields in which packets of one pattern differ."""
+    """The fields that differ between packets of one pattern."""
 
     sent_time: int
     message_id: int
@@ -50,7 +50,7 @@ class Pattern:
     __slots__ = ("_at_place", "_at_properties", "_at_sizes", "_head", "_parts")
 
     def __init__(self, packet: UserMessage, data: bytes) -> None:
-        """Take all bytes that do not differ from those of this packet, `data`."""
+        """Take all bytes of this packet, `data`, that do not differ between packets."""
         assert has_pattern(packet), "a packet with rare headers has no pattern"
         after_user = base.SIZE + len(packet.user.encode(0))
         after_place = after_user if packet.transaction is None else after_user + _PLACE.size
@@ -71,7 +71,7 @@ class Pattern:
         self._parts = tuple([(slice(*span), self._head[slice(*span)]) for span in spans])
 
     def at(self, place: TransactionHeader) -> Pattern:
-        """Return the pattern of packets at this place in a stream; only the two numbers differ in it."""
+        """Return the pattern of packets at this position in a stream; only the two numbers differ in it."""
         assert self._at_place, "a packet outside streams has no room for a place in one"
         head, placed = bytearray(self._head), copy(self)
         try:
@@ -82,7 +82,7 @@ class Pattern:
         return placed
 
     def write(self, varying: Varying) -> bytes:
-        """Return the packet with these fields; raise UsageError if one does not fit."""
+        """Return the packet with these fields; raise UsageError if a field does not fit."""
         sent_time, message_id, body = varying.sent_time, varying.message_id, varying.body
         place = varying.transaction
         if place is not None:
@@ -91,7 +91,8 @@ class Pattern:
         return self._write(sent_time, message_id, body)
 
     def write_next(self, sent_time: int, message_id: int, body: bytes, number: int, previous: int) -> bytes:
-        """Return the packet of a message with these numbers at the place of `at`; else as `write`."""
+        """Return the packet of a message with these numbers, in the stream of `at`; otherwise like
+        `write`."""
         return self._write(sent_time, message_id, body, (number, previous))
 
     def _write(
@@ -114,7 +115,7 @@ class Pattern:
         return b"".join((head, body, padding))
 
     def read(self, data: bytes) -> Varying | None:
-        """Return the varying fields of a packet; None if it differs in other bytes too."""
+        """Return the varying fields of a packet; None if the packet differs in other bytes too."""
         for span, expected in self._parts:
             if data[span] != expected:
                 return None
@@ -139,7 +140,7 @@ class Pattern:
 
 
 def has_pattern(packet: UserMessage) -> bool:
-    """Return whether a packet has only the headers that most messages have, and a body without slack."""
+    """Return whether a packet has only the usual headers, and a body without unused room."""
     return (
         (packet.security is None or packet.security.is_sid_only)
         and packet.debug is None

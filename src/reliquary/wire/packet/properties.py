@@ -1,4 +1,5 @@
-"""MessagePropertiesHeader, [MS-MQMQ] 2.2.19.3: what the application gave, the body among it.
+"""Encodes MessagePropertiesHeader, [MS-MQMQ] 2.2.19.3: the properties that an application sets, with the
+body.
 
     0       1       2       4             24         28    32            36              40
     | flags | label | class | correlation | BodyType | tag | MessageSize | AllocationBodySize |
@@ -21,7 +22,7 @@ from reliquary.wire.packet.fields import Reader, padded, wide
 
 SPEC: Final = layouts.PROPERTIES.spec
 LABEL_LIMIT: Final = 0xFA
-"""UTF-16 units, with the zero."""
+"""The largest number of UTF-16 units of a label, with its zero."""
 
 ACK_POS_ARRIVAL: Final = 1
 ACK_POS_RECEIVE: Final = 2
@@ -55,7 +56,7 @@ class PropertiesHeader(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """The message itself.  An algorithm may be any number: only who needs it can refuse it."""
 
     acknowledgements: int = 0
-    """The bits of the acknowledgements that the sender asks for: `ACK_`."""
+    """The bits of the acknowledgements that the sender requests: `ACK_`."""
     label: str = ""
     message_class: int = 0
     correlation: bytes = NO_CORRELATION
@@ -95,7 +96,8 @@ class PropertiesHeader(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     @property
     def label_bytes(self) -> bytes:
-        """The label as it stands in the packet: nothing, or with its zero."""
+        """Return the label as the packet has it: no bytes for an empty label, otherwise the text with its
+        zero."""
         return wide(self.label, "a label") if self.label else b""
 
     @classmethod

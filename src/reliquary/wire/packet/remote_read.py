@@ -1,4 +1,4 @@
-"""The headers that follow a message in the answer to a remote read, [MS-MQRR] 2.2.5.
+"""Encodes the headers after a message in the answer to a remote read, [MS-MQRR] 2.2.5.
 
 | UserMessage | Extension | Subqueue | DeadLetter? | ExtendedAddress |
 
@@ -43,11 +43,11 @@ _ADDRESS_LAYOUT: Final = Struct("<IHHI16s")
 
 
 class SubqueueHeader(msgspec.Struct, frozen=True, gc=False):
-    """The subqueue of the message and its moves; without a name the header has no meaning."""
+    """The subqueue and the moves of the message; without a name the header has no meaning."""
 
     name: str = ""
     target: str = ""
-    """The target of a move that is not yet decided."""
+    """The target of a move that has no outcome yet."""
     acknowledgement_class: int = 0
     aborts: int = 0
     moves: int = 0
@@ -67,7 +67,7 @@ class SubqueueHeader(msgspec.Struct, frozen=True, gc=False):
 
     @classmethod
     def decode(cls, reader: Reader) -> SubqueueHeader:
-        """Read the header at the current offset."""
+        """Return the header at the current offset."""
         reader.begin(SUBQUEUE_SPEC)
         size, bits, aborts, moves, last_move, _, _ = reader.unpack(_SUBQUEUE_LAYOUT, "a subqueue header")
         if size != _SUBQUEUE_LAYOUT.size:
@@ -82,7 +82,7 @@ class SubqueueHeader(msgspec.Struct, frozen=True, gc=False):
 
 
 class ExtendedAddressHeader(msgspec.Struct, frozen=True, gc=False):
-    """The host that the message came from."""
+    """The host that sent the message."""
 
     kind: int = NO_ADDRESS
     address: bytes = b""
@@ -98,7 +98,7 @@ class ExtendedAddressHeader(msgspec.Struct, frozen=True, gc=False):
 
     @classmethod
     def decode(cls, reader: Reader) -> ExtendedAddressHeader:
-        """Return the header; of the kind 0 all else is ignored."""
+        """Return the header; if its kind is 0, the other fields are ignored."""
         reader.begin(ADDRESS_SPEC)
         size, length, kind, scope, address = reader.unpack(_ADDRESS_LAYOUT, "an extended address header")
         if size != _ADDRESS_LAYOUT.size:
@@ -111,16 +111,16 @@ class ExtendedAddressHeader(msgspec.Struct, frozen=True, gc=False):
 
 
 class Extension(msgspec.Struct, frozen=True, gc=False):
-    """ExtensionHeader and all that it announces."""
+    """ExtensionHeader and the headers that it announces."""
 
     subqueue: SubqueueHeader = SubqueueHeader()
     address: ExtendedAddressHeader = ExtendedAddressHeader()
     dead_letter: str | None = None
-    """The dead-letter queue that the application has chosen."""
+    """The dead-letter queue that the application chose."""
     dead_letter_invalid: bool = False
 
     def encode(self) -> bytes:
-        """Return the extension header and those that follow it as bytes."""
+        """Return the bytes of the extension header and the headers after it."""
         flags = (
             _SUBQUEUE
             | _ADDRESS
@@ -133,7 +133,7 @@ class Extension(msgspec.Struct, frozen=True, gc=False):
 
     @classmethod
     def decode(cls, reader: Reader) -> Extension:
-        """Read the extension header and those that follow it."""
+        """Return the extension header and the headers after it."""
         reader.begin(EXTENSION_SPEC)
         size, following, flags = reader.unpack(_EXTENSION, "an extension header")
         at = reader.start
@@ -152,7 +152,7 @@ class Extension(msgspec.Struct, frozen=True, gc=False):
 
 
 class ReadPacket(msgspec.Struct, frozen=True, gc=False):
-    """A message with its extension."""
+    """A message and its extension."""
 
     message: UserMessage = UserMessage()
     extension: Extension = Extension()
@@ -166,7 +166,7 @@ class ReadPacket(msgspec.Struct, frozen=True, gc=False):
 
 
 def decode_read_packet(data: bytes) -> ReadPacket:
-    """Decode the answer to a remote read; every byte must belong to it."""
+    """Return the message in the answer to a remote read; all bytes must belong to it."""
     message, used = decode_leading(data)
     return ReadPacket(message, Extension.decode(Reader(data, used, len(data))))
 

@@ -1,4 +1,4 @@
-"""SecurityHeader, [MS-MQMQ] 2.2.20.6: who sent it, its signature, the key of its body.
+"""Encodes SecurityHeader, [MS-MQMQ] 2.2.20.6: the sender, its signature and the key of the body.
 
     0       2              4               6                8                12                 16
     | flags | sender bytes | key bytes     | signature bytes | certificate bytes | provider bytes |
@@ -24,7 +24,7 @@ NO_SENDER: Final = 0
 SID: Final = 1
 QUEUE_MANAGER: Final = 2
 SIGNATURE_LEVELS: Final = frozenset({0, 1, 3, 5, 9})
-"""None, MSMQ 1.0, 2.0, 3.0, XML."""
+"""The levels in this order: none, MSMQ 1.0, 2.0, 3.0, XML."""
 SHORT_LIMIT: Final = 0xFFFF
 CERTIFICATE_LIMIT: Final = 0xFFFF
 
@@ -39,7 +39,7 @@ _TYPE: Final = Struct("<I")
 
 
 class ProviderInfo(msgspec.Struct, frozen=True, gc=False):
-    """The cryptographic provider that signed."""
+    """The cryptographic provider that made the signature."""
 
     kind: int = 1
     name: str = ""
@@ -64,15 +64,15 @@ class SecurityHeader(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     sender_kind: int = NO_SENDER
     """ST: NO_SENDER, SID or QUEUE_MANAGER."""
     authenticated: bool = False
-    """AU; a sender leaves it out, and a receiver ignores the value that a peer claims."""
+    """AU: not set by a sender; a receiver ignores the value that a peer claims."""
     encrypted: bool = False
     """EB: the body is encrypted."""
     default_provider: bool = False
     """DE: the messaging system itself signed."""
     data_flag: bool = False
-    """AI: the specification says that the header has data; the sizes decide here."""
+    """AI: the specification uses it for headers with data; this code uses the sizes."""
     signature_level: int = 0
-    """AS: a receiver ignores it, as it ignores `authenticated`."""
+    """AS: ignored by a receiver, as `authenticated` is."""
     sender: bytes = b""
     encryption_key: bytes = b""
     signature: bytes = b""
@@ -81,7 +81,7 @@ class SecurityHeader(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     @property
     def is_sid_only(self) -> bool:
-        """Return whether it has the SID of a user and nothing else, as in most packets of Windows."""
+        """Return whether the header has only the SID of a user, as in most packets of Windows."""
         return self == SecurityHeader(sender_kind=SID, data_flag=self.data_flag, sender=self.sender)
 
     def encode(self) -> bytes:

@@ -1,4 +1,4 @@
-"""SessionHeader, [MS-MQMQ] 2.2.20.4: a session's acknowledgement that rides on a message.
+"""Encodes SessionHeader, [MS-MQMQ] 2.2.20.4: an acknowledgement of a session that is sent with a message.
 
     0     2                 4                 8      10                 12       14         16
     | ack | recoverable ack | recoverable set | sent | recoverable sent | window | reserved |
@@ -22,7 +22,7 @@ SIZE: Final = _LAYOUT.size
 
 
 class SessionHeader(msgspec.Struct, frozen=True, gc=False):
-    """Counts of what was received and sent in a session."""
+    """The counts of packets that were received and sent in a session."""
 
     ack: int = 0
     """The number of user packets that were received: AckSequenceNumber."""
@@ -52,7 +52,7 @@ class SessionHeader(msgspec.Struct, frozen=True, gc=False):
 
     @classmethod
     def decode(cls, reader: Reader) -> SessionHeader:
-        """Read the header at the current offset."""
+        """Return the header at the current offset."""
         reader.begin(SPEC)
         ack, recoverable_ack, recoverable_set, sent, recoverable_sent, window, _ = reader.unpack(
             _LAYOUT, "a session header"

@@ -1,4 +1,4 @@
-"""The further headers of a message that came over HTTP, [MS-MQRR] 2.2.5.1.2 and [MS-MQMQ] 2.2.20.7.
+"""Encodes the further headers of a message from HTTP, [MS-MQRR] 2.2.5.1.2 and [MS-MQMQ] 2.2.20.7.
 
     Envelope   | id | 0 | units | wide string |                          8 bytes, then data
     Compound   | id | 0 | bytes | body bytes | body offset | data |     16 bytes, then data
@@ -42,14 +42,14 @@ class EnvelopeHeader(msgspec.Struct, frozen=True, gc=False):
 
     @classmethod
     def decode(cls, reader: Reader) -> EnvelopeHeader:
-        """Read the header at the current offset."""
+        """Return the header at the current offset."""
         reader.begin(ENVELOPE_SPEC)
         identifier, text = _decode_string(reader, "the envelope")
         return cls(text, identifier)
 
 
 class CompoundHeader(msgspec.Struct, frozen=True, gc=False):
-    """CompoundMessageHeader: the whole HTTP request, and where in it the body is."""
+    """CompoundMessageHeader: the whole HTTP request, and the offset and size of the body in it."""
 
     data: bytes = b""
     body_size: int = 0
@@ -65,7 +65,7 @@ class CompoundHeader(msgspec.Struct, frozen=True, gc=False):
 
     @classmethod
     def decode(cls, reader: Reader) -> CompoundHeader:
-        """Read the header at the current offset."""
+        """Return the header at the current offset."""
         reader.begin(COMPOUND_SPEC)
         identifier, _, size, body_size, body_offset = reader.unpack(_COMPOUND, "a compound message header")
         if body_offset + body_size > size:
@@ -89,7 +89,7 @@ class SoapHeader(msgspec.Struct, frozen=True, gc=False):
 
     @classmethod
     def decode(cls, reader: Reader) -> SoapHeader:
-        """Read the header at the current offset."""
+        """Return the header at the current offset."""
         reader.begin(SOAP_SPEC)
         return cls(
             _decode_section(reader, SOAP_HEADER_ID, "the SOAP header"),

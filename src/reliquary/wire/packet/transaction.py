@@ -1,4 +1,4 @@
-"""TransactionHeader, [MS-MQMQ] 2.2.20.5: the place of a message in a stream of transactional ones.
+"""Encodes TransactionHeader, [MS-MQMQ] 2.2.20.5: the position of a transactional message in its stream.
 
 0       4         8           12       16         20
 | flags | ordinal | timestamp | number | previous | ConnectorQMGuid? |
@@ -30,7 +30,7 @@ Fields = tuple[int, int, int, int, int]
 
 
 class TransactionHeader(msgspec.Struct, frozen=True, gc=False):
-    """The stream of a message, its number there, and the transaction that it was captured in."""
+    """The stream of a message, its number in the stream, and the transaction in which it was sent."""
 
     identifier: int = 0
     """ID, 20 bits; all messages of one transaction share it."""
@@ -52,7 +52,7 @@ class TransactionHeader(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def fields(self) -> Fields:
-        """Return what its fixed part is packed from."""
+        """Return the values of the fixed part."""
         if not 0 <= self.identifier <= IDENTIFIER_LIMIT:
             raise UsageError(f"a transaction's number is 0 to {IDENTIFIER_LIMIT}, not {self.identifier}")
         flags = (

@@ -1,4 +1,4 @@
-"""UserHeader, [MS-MQMQ] 2.2.19.2: from where, to where, how.
+"""Encodes UserHeader, [MS-MQMQ] 2.2.19.2: source, destination and delivery of a message.
 
 0        16        32                 36         40          44      48
 | source | address | TimeToBeReceived | SentTime | MessageID | flags |
@@ -44,10 +44,10 @@ _LAYOUT: Final = layouts.USER.struct
 
 
 class UserHeader(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """Addresses, times, journaling; the presence of other headers is counted when it is written."""
+    """Addresses, times and journaling; the flags of other headers are computed when it is written."""
 
     source: UUID = NO_GUID
-    """SourceQueueManager; with `message_id` it is the message's identifier."""
+    """SourceQueueManager; together with `message_id` it is the identifier of the message."""
     address: UUID = NO_GUID
     """QueueManagerAddress; zero for a direct destination."""
     time_to_be_received: int = FOREVER
@@ -65,7 +65,7 @@ class UserHeader(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     connector_type: UUID | None = None
 
     def encode(self, presence: int) -> bytes:
-        """Return the header; `presence` are the flags of the headers that follow."""
+        """Return the header; `presence` has the flags of the headers that follow."""
         if self.destination.kind not in _DESTINATIONS or self.admin.kind not in _ADMINS:
             raise UsageError(
                 f"a destination cannot be {self.destination.kind.name},"

@@ -1,4 +1,4 @@
-"""UserMessage, [MS-MQMQ] 2.2.20 and [MS-MQRR] 2.2.5.1: the packet as a whole."""
+"""Encodes UserMessage, [MS-MQMQ] 2.2.20 and [MS-MQRR] 2.2.5.1: the whole packet."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SPEC: Final = "MS-MQMQ 2.2.20"
 
 
 class UserMessage(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """One message; the flags of the base header follow from the headers that are present."""
+    """One message; the flags of the base header are computed from the headers that are present."""
 
     base: BaseHeader = BaseHeader()
     user: UserHeader = UserHeader()
@@ -33,14 +33,14 @@ class UserMessage(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     properties: PropertiesHeader = PropertiesHeader()
     debug: DebugHeader | None = None
     envelope: EnvelopeHeader | None = None
-    """With `compound`, of a message that came over HTTP; only a remote read has them."""
+    """Set together with `compound` for a message that arrived over HTTP; only a remote read has them."""
     compound: CompoundHeader | None = None
     soap: SoapHeader | None = None
     multi: MultiQueueHeader | None = None
     session: SessionHeader | None = None
 
     def encode(self) -> bytes:
-        """Return the packet as bytes; UsageError names a value that does not fit."""
+        """Return the bytes of the packet; UsageError names a value that does not fit."""
         try:
             return self._encode()
         except struct.error as why:
@@ -80,7 +80,8 @@ class UserMessage(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def decode_user_message(data: bytes) -> UserMessage:
-    """Decode one packet to its last byte; PacketFault has the offset of the first wrong byte."""
+    """Return the message of a packet without further bytes; PacketFault has the offset of the first wrong
+    byte."""
     message, used = decode_leading(data)
     if used != len(data):
         raise PacketFault(used, f"{len(data) - used} bytes follow the packet's end", spec=SPEC)
@@ -88,7 +89,7 @@ def decode_user_message(data: bytes) -> UserMessage:
 
 
 def decode_leading(data: bytes) -> tuple[UserMessage, int]:
-    """Return the packet that these bytes begin with, and how many of them it takes."""
+    """Return the packet at the beginning of these bytes, and the number of its bytes."""
     reader = Reader(data, 0, len(data))
     base_header, base_flags, size = BaseHeader.decode(reader)
     if size > len(data):

@@ -1,4 +1,4 @@
-"""Packets of Pragmatic General Multicast, RFC 3208 sections 8 and 9.
+"""Encodes the packets of Pragmatic General Multicast, RFC 3208 sections 8 and 9.
 
 It may import `base` and other modules of `wire`.  Begin with `packets`.
 

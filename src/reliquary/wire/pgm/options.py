@@ -1,4 +1,4 @@
-"""Option extensions, RFC 3208 section 9: additions to the header of a packet.
+"""Encodes option extensions, RFC 3208 section 9: additions to the header of a packet.
 
     | OPT_LENGTH: 0, 4, length of all | option | option | ... the last has the bit OPT_END |
     option = | end, type | length | reserved, F, OPX | U, specific | value |
@@ -18,7 +18,7 @@ from reliquary.wire.packet.fields import Reader
 SPEC: Final = "RFC 3208 9"
 MOST_OPTIONS: Final = 16
 MOST_LISTED: Final = 62
-"""Numbers in a NAK list, besides the one in the header."""
+"""The largest number of sequence numbers in a NAK list, besides the one in the header."""
 
 _LENGTH: Final = 0x00
 _FRAGMENT: Final = 0x01
@@ -47,35 +47,35 @@ class Fragment(msgspec.Struct, frozen=True, gc=False):
     """OPT_FRAGMENT, 9.2: a part of an APDU that is too large for one packet."""
 
     first: int
-    """The number of the packet that the APDU begins in."""
+    """The number of the packet in which the APDU begins."""
     offset: int
     length: int
-    """The length of the whole APDU."""
+    """The number of bytes of the whole APDU."""
 
 
 class Reset(msgspec.Struct, frozen=True, gc=False):
-    """OPT_RST, 9.8: the source breaks the session off."""
+    """OPT_RST, 9.8: the source ends the session because of an error."""
 
     deaf: bool = True
-    """N: NAKs will not be answered."""
+    """N: the source will not answer NAKs."""
     error: int = 0
-    """0 to 63; 0 is unknown."""
+    """A code of 0 to 63; 0 is an unknown error."""
 
 
 class Options(msgspec.Struct, frozen=True, gc=False):
-    """The options of a packet that this implementation knows."""
+    """The options of a packet that this code supports."""
 
     fragment: Fragment | None = None
     listed: tuple[int, ...] = ()
     """The sequence numbers of OPT_NAK_LIST."""
     join: int | None = None
-    """OPT_JOIN: who is late may ask for all from this number on."""
+    """OPT_JOIN: a receiver that joins late may request all packets from this number on."""
     syn: bool = False
     fin: bool = False
     reset: Reset | None = None
 
     def encode(self) -> bytes:
-        """Return the extensions, first those that routers read; empty when there are none."""
+        """Return the encoded options, those for routers first; empty without options."""
         raw: list[bytearray] = []
         if self.listed:
             raw.append(_option(_NAK_LIST, b"".join(map(_NUMBER.pack, self.listed))))
@@ -101,7 +101,7 @@ class Options(msgspec.Struct, frozen=True, gc=False):
 
     @classmethod
     def decode(cls, reader: Reader) -> Options:
-        """Return the extensions that begin here."""
+        """Return the options at the current offset."""
         reader.begin(SPEC)
         kind, size, total = reader.unpack(_LENGTH_LAYOUT, "OPT_LENGTH")
         if (kind, size) != (_LENGTH, _LENGTH_LAYOUT.size):
@@ -133,7 +133,7 @@ def _option(kind: int, value: bytes = b"", specific: int = 0) -> bytearray:
 
 
 def _meaning(kind: int, specific: int, value: bytes, reader: Reader, at: int) -> tuple[str, object]:
-    """Return the name and the content of an option; no name if it is not known."""
+    """Return the name and the value of an option; an unknown option has no name."""
     if kind == _FRAGMENT:
         return "fragment", Fragment(*_FRAGMENT_LAYOUT.unpack(value))
     if kind == _NAK_LIST:

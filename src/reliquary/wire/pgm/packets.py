@@ -1,4 +1,4 @@
-"""The packets: SPM, ODATA and RDATA, NAK, NNAK and NCF; `encode` and `decode` take any of them.
+"""Encodes the packets of PGM: SPM, ODATA and RDATA, NAK, NNAK and NCF.
 
 POLL, POLR, SPMR, ACK and parity packets belong to the appendices that [MC-MQSRM] 2.1.3 leaves out.  Parity
 packets are refused; of the others `decode` says that they are not served, since their senders did no wrong.
@@ -31,7 +31,7 @@ from reliquary.wire.pgm.serial import HALF, MASK, distance
 
 SPEC: Final = "RFC 3208 8"
 LARGEST: Final = 0xFFFF
-"""Bytes of a packet with all its headers."""
+"""The largest number of bytes of a packet with all its headers."""
 
 _HEADER: Final = Struct(">HHBBH6sH")
 _SPM: Final = Struct(">III")
@@ -41,9 +41,9 @@ _AFI: Final = Struct(">HH")
 _CHECKSUM: Final = Struct(">H")
 _CHECKSUM_AT: Final = 6
 _ADDRESS_SIZES: Final = {1: 4, 2: 16}
-"""The bytes of an address by its family: IPv4, IPv6."""
+"""The number of bytes of an address by its family: IPv4, IPv6."""
 _NO_WINDOW: Final = (0, 0x80000000)
-"""Trail and lead of an SPM that does not announce a window."""
+"""The trail and lead of an SPM without a window."""
 
 # DEPARTS from 2.1.3 (SR-006): the bits of Options are counted from the low end, because all implementations
 # of PGM do so, though RFC 3208 8 counts them from the high end.
@@ -52,11 +52,11 @@ _FOR_ROUTERS: Final = 0x02
 _PARITY: Final = 0xC0
 
 DATA_HEADER: Final = _HEADER.size + _DATA.size
-"""Bytes before the data of a packet that has no options."""
+"""The number of bytes before the data of a packet without options."""
 
 
 class PgmPacketType(IntEnum):
-    """The types of packets that are served."""
+    """The types of packets that are supported."""
 
     SPM = 0x00
     ODATA = 0x04
@@ -73,14 +73,14 @@ _UPSTREAM: Final = frozenset({PgmPacketType.NAK, PgmPacketType.NNAK})
 
 
 class NotServed(PacketFault):
-    """A packet that is one of PGM and calls for nothing here."""
+    """Says that a packet is valid PGM and of a type that is not supported."""
 
 
 class Tsi(msgspec.Struct, frozen=True, gc=False):
-    """Transport Session Identifier, 3.1: whose packets these are, and of which session."""
+    """Transport Session Identifier, 3.1: the source of packets and one of its sessions."""
 
     source: bytes
-    """The global source id, six bytes."""
+    """The global source id of six bytes."""
     port: int
     """The port number of the source."""
 
@@ -89,29 +89,29 @@ class Tsi(msgspec.Struct, frozen=True, gc=False):
 
 
 class Spm(msgspec.Struct, frozen=True, gc=False):
-    """Source Path Message, 8.1: the source is there, and has this window."""
+    """Source Path Message, 8.1: announces the source and its window."""
 
     tsi: Tsi
     port: int
     """The port of the destination."""
     number: int
-    """SPMs are counted by themselves."""
+    """The number of the SPM; SPMs have numbers of their own."""
     trail: int
     lead: int
     path: str
-    """The address that NAKs go to."""
+    """The address to which receivers send NAKs."""
     join: int | None = None
     fin: bool = False
     reset: Reset | None = None
 
     @property
     def has_window(self) -> bool:
-        """Return whether trail and lead mean anything."""
+        """Return whether trail and lead have a meaning."""
         return (self.trail, self.lead) != _NO_WINDOW
 
 
 class Data(msgspec.Struct, frozen=True, gc=False):
-    """ODATA or RDATA, 8.2: a part of what the application sends, for the first time or again."""
+    """ODATA or RDATA, 8.2: a part of the application's data, sent for the first time or again."""
 
     tsi: Tsi
     port: int
@@ -126,14 +126,15 @@ class Data(msgspec.Struct, frozen=True, gc=False):
 
 
 class Nak(msgspec.Struct, frozen=True, gc=False):
-    """NAK, NNAK or NCF, 8.3: these numbers are missing, or the source confirms that it was asked for them."""
+    """NAK, NNAK or NCF, 8.3: requests missing numbers, or confirms a request for them."""
 
     kind: PgmPacketType
     tsi: Tsi
     port: int
-    """The destination port of the data that is spoken of."""
+    """The destination port of the data packets that are meant."""
     numbers: tuple[int, ...]
-    """The first is in the header, the others in OPT_NAK_LIST; those of OpenPGM come in any order."""
+    """The sequence numbers: the first is in the header, the others in OPT_NAK_LIST; OpenPGM does not sort
+    them."""
     source: str
     group: str
 
@@ -142,7 +143,7 @@ Packet = Spm | Data | Nak
 
 
 def encode(packet: Packet) -> bytes:
-    """Return the packet, with its checksum."""
+    """Return the bytes of the packet, with its checksum."""
     tsi, payload = packet.tsi, b""
     ports = (tsi.port, packet.port)
     if isinstance(packet, Data):
@@ -176,7 +177,7 @@ def encode(packet: Packet) -> bytes:
 
 
 def decode(raw: bytes) -> Packet:
-    """Return the packet; PacketFault for bytes that are none, NotServed for one that is not used here."""
+    """Return the packet; raise PacketFault for invalid bytes, NotServed for an unsupported type."""
     reader = Reader(raw, 0, len(raw))
     reader.begin(SPEC)
     sender, receiver, code, flags, checksum, source, size = reader.unpack(_HEADER, "the PGM header")
@@ -247,7 +248,7 @@ def _nak(reader: Reader, kind: PgmPacketType, flags: int, tsi: Tsi, port: int) -
 
 
 def _options(reader: Reader, flags: int) -> Options:
-    """Return the options of a packet that has no data: nothing comes after them."""
+    """Return the options of a packet without data, which nothing may follow."""
     options = Options.decode(reader) if flags & _HAS_OPTIONS else NO_OPTIONS
     if reader.at != reader.end:
         raise reader.fault(f"{reader.end - reader.at} bytes are left over", reader.at)
@@ -255,7 +256,7 @@ def _options(reader: Reader, flags: int) -> Options:
 
 
 def _sum(raw: bytes | bytearray) -> int:
-    """Return the one's complement sum of 16-bit words: the sum of the digits of a number to base 65536."""
+    """Return the one's complement sum of 16-bit words: the digit sum of a number in base 65536."""
     number = int.from_bytes(raw, "big")
     return (number << 8 if len(raw) & 1 else number) % 0xFFFF
 

@@ -1,4 +1,4 @@
-"""Sequence numbers, RFC 3208 3.2: 32 bits that wrap around.
+"""Compares sequence numbers, RFC 3208 3.2, of 32 bits that wrap around.
 
 A number is before another if the forward distance is the shorter one. A machine counts
 without a limit, and `unfolded` maps a received number to its count.

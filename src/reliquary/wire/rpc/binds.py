@@ -1,4 +1,4 @@
-"""The PDUs that agree upon interfaces and transfer syntaxes, C706 12.6.4.1 to 12.6.4.5.
+"""Encodes the PDUs that negotiate interfaces and transfer syntaxes, C706 12.6.4.1 to 12.6.4.5.
 
 bind, alter_context             max_xmit u16, max_recv u16, group u32, count u8, 3 zero bytes, elements
    element                      number u16, count u8, a zero byte, interface, transfer syntaxes
@@ -21,7 +21,7 @@ from reliquary.wire.rpc.syntaxes import SyntaxId
 from reliquary.wire.rpc.verifier import Verifier
 
 NO_SYNTAX: Final = SyntaxId(UUID(int=0), 0)
-"""The transfer syntax of a result that accepts nothing."""
+"""The transfer syntax of a result that is not an acceptance."""
 
 
 class Result(IntEnum):
@@ -35,7 +35,7 @@ class Result(IntEnum):
 
 
 class Reason(IntEnum):
-    """p_provider_reason_t: why a presentation context is rejected."""
+    """p_provider_reason_t: the reason for the rejection of a presentation context."""
 
     NOT_SPECIFIED = 0
     ABSTRACT_SYNTAX = 1
@@ -44,7 +44,7 @@ class Reason(IntEnum):
 
 
 class Nak(IntEnum):
-    """The reason why a bind is refused as a whole, [MS-RPCE] 2.2.2.5."""
+    """The reason for the refusal of a whole bind, [MS-RPCE] 2.2.2.5."""
 
     NOT_SPECIFIED = 0
     CONGESTION = 1
@@ -58,7 +58,7 @@ class ContextElement(NamedTuple):
     """p_cont_elem_t: an interface, and the transfer syntaxes that the client supports for it."""
 
     number: int
-    """p_cont_id: how requests name it."""
+    """p_cont_id: the number that requests use for it."""
     interface: SyntaxId
     transfers: tuple[SyntaxId, ...]
 
@@ -69,7 +69,7 @@ class Bind(NamedTuple):
     transmit: int
     """max_xmit_frag: the longest fragment that the client sends."""
     receive: int
-    """max_recv_frag: the longest fragment that it takes."""
+    """max_recv_frag: the longest fragment that the client takes."""
     group: int
     """assoc_group_id; 0 asks for a new one."""
     elements: tuple[ContextElement, ...]
@@ -80,7 +80,7 @@ class ContextResult(NamedTuple):
 
     result: int
     reason: int = 0
-    """A `Reason`, or the features after NEGOTIATE_ACK."""
+    """A `Reason`, or the features if the result is NEGOTIATE_ACK."""
     transfer: SyntaxId = NO_SYNTAX
 
 
@@ -91,12 +91,12 @@ class BindAck(NamedTuple):
     receive: int
     group: int
     address: str
-    """The secondary address: our port as text, and nothing in an alter_context_resp."""
+    """The secondary address: the server's port as text; empty in an alter_context_resp."""
     results: tuple[ContextResult, ...]
 
 
 class _Layouts(NamedTuple):
-    """The layouts of one byte order."""
+    """The `Struct`s of one byte order."""
 
     sizes: Struct
     u16: Struct
@@ -114,7 +114,7 @@ _BIG: Final = _layouts(">")
 
 
 class _Body:
-    """Goes through the body of a PDU."""
+    """Reads the body of a PDU."""
 
     __slots__ = ("at", "big_endian", "data", "end", "layouts")
 
@@ -136,7 +136,7 @@ class _Body:
         return bytes(self.data[at : at + size])
 
     def count(self) -> int:
-        """Read how many elements follow; the gap behind it may be missing when there are none."""
+        """Return the number of elements that follow; the gap after it may be missing if there are none."""
         number = self.raw(1)[0]
         self.at += -self.at % 4
         return number
@@ -153,7 +153,7 @@ def encode_syntax(syntax: SyntaxId) -> bytes:
 
 
 def decode_bind(pdu: bytes | memoryview, header: Header) -> Bind:
-    """Read a bind or an alter_context."""
+    """Return the body of a bind or an alter_context."""
     body = _Body(pdu, header)
     transmit, receive, group = body.numbers(body.layouts.sizes)
     count = body.count()
@@ -167,7 +167,7 @@ def _element(body: _Body) -> ContextElement:
 
 
 def encode_bind(kind: PduType, call: int, flags: int, bind: Bind, verifier: Verifier | None = None) -> bytes:
-    """Write a bind or an alter_context."""
+    """Return the bytes of a bind or an alter_context."""
     parts = [
         _LITTLE.sizes.pack(bind.transmit, bind.receive, bind.group),
         bytes((len(bind.elements), 0, 0, 0)),
@@ -179,7 +179,7 @@ def encode_bind(kind: PduType, call: int, flags: int, bind: Bind, verifier: Veri
 
 
 def decode_ack(pdu: bytes | memoryview, header: Header) -> BindAck:
-    """Read a bind_ack or an alter_context_resp."""
+    """Return the body of a bind_ack or an alter_context_resp."""
     body = _Body(pdu, header)
     transmit, receive, group = body.numbers(body.layouts.sizes)
     (length,) = body.numbers(body.layouts.u16)
@@ -195,7 +195,7 @@ def _result(body: _Body) -> ContextResult:
 
 
 def encode_ack(kind: PduType, call: int, flags: int, ack: BindAck, verifier: Verifier | None = None) -> bytes:
-    """Write a bind_ack or an alter_context_resp."""
+    """Return the bytes of a bind_ack or an alter_context_resp."""
     address = ack.address.encode("ascii") + b"\0" if ack.address else b""
     gap = bytes(-(2 + len(address)) % 4)
     parts = [
@@ -209,19 +209,19 @@ def encode_ack(kind: PduType, call: int, flags: int, ack: BindAck, verifier: Ver
 
 
 def decode_nak(pdu: bytes | memoryview, header: Header) -> int:
-    """Return the reason of a bind_nak; what follows it is not needed."""
+    """Return the reason of a bind_nak; the bytes after it are not used."""
     body = _Body(pdu, header)
     return body.numbers(body.layouts.u16)[0]
 
 
 def encode_nak(call: int, reason: int) -> bytes:
-    """Write a bind_nak, which names the one version that is spoken here."""
+    """Return a bind_nak, which names the only version that is supported."""
     body = _LITTLE.u16.pack(reason) + bytes((1, MAJOR, MINOR, 0, 0, 0))
     return Header(PduType.BIND_NAK, WHOLE, HEADER_SIZE + len(body), 0, call).encode() + body
 
 
 def encode_auth3(call: int, flags: int, verifier: Verifier) -> bytes:
-    """Write an rpc_auth_3, [MS-RPCE] 2.2.2.10: 4 bytes without a meaning, then the token."""
+    """Return an rpc_auth_3, [MS-RPCE] 2.2.2.10: 4 unused bytes, then the token."""
     token = verifier.encode()
     length = HEADER_SIZE + 4 + len(token)
     header = Header(PduType.AUTH3, flags, length, len(verifier.token), call)
@@ -229,7 +229,7 @@ def encode_auth3(call: int, flags: int, verifier: Verifier) -> bytes:
 
 
 def _finish(kind: PduType, call: int, flags: int, parts: Sequence[bytes], verifier: Verifier | None) -> bytes:
-    """Put the header before a body, and the token behind it.
+    """Return the body with a header before it and the token after it.
 
     The trailer of these PDUs is aligned to 4 bytes, and not to 16 as [MS-RPCE] 2.2.2.11 says: Windows and
     Samba write it with 4, and some readers take all bytes after the last element as the trailer.

@@ -1,4 +1,4 @@
-"""The PDUs of a call, C706 12.6.4.6 to 12.6.4.11.
+"""Encodes the PDUs of a call, C706 12.6.4.6 to 12.6.4.11.
 
 request    header, alloc_hint u32, context u16, opnum u16, object UUID if flagged, stub
 response   header, alloc_hint u32, context u16, cancel count u8, a zero byte, stub
@@ -26,7 +26,7 @@ from reliquary.wire.rpc.header import (
 )
 
 CALL_SIZE: Final = 24
-"""Bytes before the stub of a request without an object, and of a response."""
+"""The number of bytes before the stub of a request without an object, and of a response."""
 OBJECT_SIZE: Final = 16
 
 _FAULT_SIZE: Final = 32
@@ -49,14 +49,14 @@ class Request(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """Content of a fault PDU."""
+    """The content of a fault PDU."""
 
     context: int
     status: int
 
 
 def decode_request(pdu: bytes | memoryview, header: Header) -> Request:
-    """Read what stands before the stub; an object UUID is skipped, because no interface here has objects."""
+    """Return the fields before the stub; an object UUID is skipped, because no interface here has objects."""
     stub = CALL_SIZE + (OBJECT_SIZE if header.flags & Flag.OBJECT else 0)
     if header.length < stub:
         raise PduFault(f"a request has {header.length} bytes, fewer than its fields take")
@@ -65,13 +65,13 @@ def decode_request(pdu: bytes | memoryview, header: Header) -> Request:
 
 
 def check_response(header: Header) -> None:
-    """Refuse a response that ends before its stub; what stands there means nothing to a client."""
+    """Refuse a response that ends before its stub; a client does not use the fields there."""
     if header.length < CALL_SIZE:
         raise PduFault(f"a response has {header.length} bytes, fewer than its fields take")
 
 
 def decode_fault(pdu: bytes | memoryview, header: Header) -> Fault:
-    """Read a fault; what follows its status is ignored, as [MS-RPCE] 2.2.2.8 demands."""
+    """Return the content of a fault; bytes after its status are ignored, as [MS-RPCE] 2.2.2.8 demands."""
     layout = _FAULT[header.big_endian]
     if header.length < HEADER_SIZE + layout.size:
         raise PduFault(f"a fault has {header.length} bytes, fewer than its fields take")
@@ -111,7 +111,7 @@ def response_head(
 
 
 def encode_fault(call: int, context: int, status: int, *, executed: bool, cancels: int = 0) -> bytes:
-    """Write a fault; `executed` is True if the method may have run."""
+    """Return a fault; `executed` is True if the method may have run."""
     flags = WHOLE if executed else WHOLE | Flag.DID_NOT_EXECUTE
     return _FAULT_OUT.pack(
         MAJOR,
@@ -132,5 +132,5 @@ def encode_fault(call: int, context: int, status: int, *, executed: bool, cancel
 
 
 def encode_bare(kind: PduType, call: int) -> bytes:
-    """Write a co_cancel, an orphaned or a shutdown."""
+    """Return a co_cancel, an orphaned or a shutdown."""
     return Header(kind, WHOLE, HEADER_SIZE, 0, call).encode()

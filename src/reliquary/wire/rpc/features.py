@@ -1,4 +1,4 @@
-"""Bind-time feature negotiation, [MS-RPCE] 2.2.2.14, 2.2.2.15 and 3.3.1.5.3.
+"""Encodes the bind-time feature negotiation, [MS-RPCE] 2.2.2.14, 2.2.2.15 and 3.3.1.5.3.
 
 A client offers a transfer syntax that is none: the first 8 bytes of its UUID are a constant, the last 8 are a
 mask of features.  The answer is `Result.NEGOTIATE_ACK` with the features of both sides as its reason.
@@ -19,17 +19,17 @@ class Feature(IntFlag):
     """Features of a client or a server beyond C706."""
 
     SECURITY_CONTEXTS = 0x01
-    """Several security contexts on one connection, 3.3.1.5.4."""
+    """A connection can have several security contexts, 3.3.1.5.4."""
     KEEP_ON_ORPHAN = 0x02
     """The connection stays open after an orphaned PDU, 3.3.1.5.10."""
 
 
 FEATURES: Final = int(Feature.SECURITY_CONTEXTS | Feature.KEEP_ON_ORPHAN)
-"""The features that this implementation supports."""
+"""The features that this code supports."""
 
 
 def offered_features(transfer: SyntaxId) -> int | None:
-    """Return the features that a transfer syntax offers, or None if it is a real one."""
+    """Return the features that a transfer syntax offers; None for a real transfer syntax."""
     raw = transfer.uuid.bytes_le
     if raw[:8] != _PREFIX or (transfer.major, transfer.minor) != (1, 0):
         return None

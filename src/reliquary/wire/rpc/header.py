@@ -1,4 +1,4 @@
-"""The 16 bytes that open every PDU, C706 12.6.3.1.
+"""Encodes the 16 bytes with which every PDU begins, C706 12.6.3.1.
 
 0        1        2        3        4                 8         10        12        16
 | major  | minor  | type   | flags  | representation  | length  | auth    | call    |
@@ -30,18 +30,18 @@ HEADER_SIZE: Final = 16
 MAJOR: Final = 5
 MINOR: Final = 0
 LITTLE_ENDIAN: Final = bytes((0x10, 0, 0, 0))
-"""The representation that is written here: little-endian, ASCII, IEEE."""
+"""The data representation of sent PDUs: little-endian, ASCII, IEEE."""
 
 _LITTLE: Final = Struct("<4B4sHHI")
 _BIG: Final = Struct(">4B4sHHI")
 
 
 class PduFault(Exception):
-    """The bytes are no PDU; the text has the reason."""
+    """Says that bytes are no PDU; the text has the reason."""
 
 
 class PduType(IntEnum):
-    """PTYPE, of the PDUs that travel over a connection."""
+    """PTYPE: the PDUs that are sent over a connection."""
 
     REQUEST = 0
     RESPONSE = 2
@@ -58,25 +58,25 @@ class PduType(IntEnum):
 
 
 class Flag:
-    """pfc_flags, as plain numbers: they are tested for each fragment, and members of an enum are slow."""
+    """pfc_flags as plain numbers: they are tested for each fragment, and members of an enum are slow."""
 
     FIRST: Final = 0x01
     LAST: Final = 0x02
     PENDING_CANCEL: Final = 0x04
-    """The bit 0x04 in requests."""
+    """The bit 0x04 in requests: a cancel is pending."""
     HEADER_SIGN: Final = 0x04
     """The flag for signed headers in binds, alter_contexts and answers, [MS-RPCE] 2.2.2.3."""
     MULTIPLEX: Final = 0x10
-    """PFC_CONC_MPX: several calls may be under way."""
+    """PFC_CONC_MPX: several calls may be outstanding."""
     DID_NOT_EXECUTE: Final = 0x20
     MAYBE: Final = 0x40
-    """Ignored here, as [MS-RPCE] 2.2.2.2 allows."""
+    """A call without an answer; ignored here, as [MS-RPCE] 2.2.2.2 allows."""
     OBJECT: Final = 0x80
     """An object UUID follows the header of a request."""
 
 
 WHOLE: Final = Flag.FIRST | Flag.LAST
-"""A PDU that is the first and the last of its message."""
+"""The flags of a PDU that is the first and the last of its message."""
 
 
 class Header(NamedTuple):
@@ -100,7 +100,7 @@ class Header(NamedTuple):
 
 
 def decode_header(data: bytes | memoryview, at: int = 0) -> Header:
-    """Read the header at an offset; `data` has at least 16 bytes from there."""
+    """Return the header at an offset; `data` has at least 16 bytes from there."""
     order = data[at + 4] >> 4
     if order > 1:
         raise PduFault(f"the integer representation {order} is not 0 or 1: these bytes are not DCE/RPC")

@@ -1,4 +1,4 @@
-"""Protocol towers, C706 appendices I and L: which interface is spoken over which protocols at which address.
+"""Encodes protocol towers, C706 appendices I and L: an interface, its protocols and its address.
 
     floor 1   0d UUID major | minor          the interface
     floor 2   0d UUID major | minor          the transfer syntax
@@ -20,7 +20,7 @@ from uuid import UUID
 from reliquary.wire.rpc.syntaxes import SyntaxId
 
 MOST_BYTES: Final = 2000
-"""[MS-RPCE] 2.2.1.2.2: the range of tower_length."""
+"""The largest tower_length, [MS-RPCE] 2.2.1.2.2."""
 ANY_HOST: Final = IPv4Address(0)
 UUID_FLOOR: Final = 0x0D
 CONNECTION_FLOOR: Final = 0x0B
@@ -34,7 +34,7 @@ _FLOORS: Final = 5
 
 
 class TowerFault(ValueError):
-    """The bytes are no tower."""
+    """Says that bytes are no tower."""
 
 
 class Floor(NamedTuple):
@@ -68,7 +68,8 @@ def encode_tower(tower: Tower) -> bytes:
 
 
 def decode_tower(data: bytes) -> Tower | None:
-    """Return the tower that some bytes are, None for one over other protocols; TowerFault for none at all."""
+    """Return the tower in some bytes; None for a tower over other protocols; raise TowerFault for other
+    bytes."""
     floors = decode_floors(data)
     numbers = [floor.protocol[:1] for floor in floors[2:]]
     if len(floors) != _FLOORS or numbers != [b"\x0b", b"\x07", b"\x09"]:
@@ -80,7 +81,7 @@ def decode_tower(data: bytes) -> Tower | None:
 
 
 def encode_floors(floors: Sequence[Floor]) -> bytes:
-    """Return the bytes of a tower of any protocols."""
+    """Return the bytes of a tower with these floors."""
     parts = [_COUNT.pack(len(floors))]
     for floor in floors:
         for half in floor:

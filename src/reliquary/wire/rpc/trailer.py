@@ -1,4 +1,4 @@
-"""The verification trailer at the end of a request's stub, [MS-RPCE] 2.2.2.13.
+"""Encodes and checks the verification trailer at the end of a request's stub, [MS-RPCE] 2.2.2.13.
 
 | stub | gap to 4 | 8a e3 13 71 02 f4 36 71 | command u16, length u16, data | ... |
 
@@ -33,11 +33,11 @@ _SIZES: Final = {_BITMASK: _U32.size, _PCONTEXT: 40, _HEADER2: _HEADER.size}
 
 
 class TrailerFault(Exception):
-    """The trailer and the headers do not agree, or it cannot be read."""
+    """Says that the trailer contradicts the headers, or cannot be read."""
 
 
 class Claims(NamedTuple):
-    """The values of the headers that the trailer has to repeat."""
+    """The values of the headers that the trailer must repeat."""
 
     interface: SyntaxId
     transfer: SyntaxId
@@ -45,12 +45,13 @@ class Claims(NamedTuple):
     context: int
     opnum: int
     header_signing: bool
-    """Whether the client announced in its bind that it signs headers."""
+    """Whether the client announced signed headers in its bind."""
     representation: bytes = LITTLE_ENDIAN
 
 
 def cut_trailer(stub: bytes, claims: Claims) -> bytes:
-    """Return the stub without its trailer, if it has one; TrailerFault when it contradicts the headers."""
+    """Return the stub without its trailer, if it has one; raise TrailerFault if it contradicts the
+    headers."""
     at = stub.rfind(SIGNATURE)
     if at < 0 or at % 4:
         return stub
@@ -102,7 +103,7 @@ def _check_header(data: bytes, claims: Claims) -> None:
 
 
 def encode_trailer(size: int, claims: Claims) -> bytes:
-    """Return what follows a stub of `size` bytes: the gap and a trailer with all three commands."""
+    """Return the bytes after a stub of `size` bytes: the gap and a trailer with all three commands."""
     commands = (
         (_BITMASK, _U32.pack(_HEADER_SIGNING if claims.header_signing else 0)),
         (

@@ -1,4 +1,4 @@
-"""The authentication data at the end of a PDU: padding, the sec_trailer and a token, [MS-RPCE] 2.2.2.11.
+"""Encodes the authentication data at the end of a PDU, [MS-RPCE] 2.2.2.11: padding, sec_trailer and a token.
 
 | header | body | padding | type | level | padding length | 0 | context number | token |
                                                      1 byte each ........... 4 bytes
@@ -22,14 +22,14 @@ _BIG: Final = Struct(">4BI")
 
 
 class Verifier(NamedTuple):
-    """auth_verifier_co_t: who is meant, and the token."""
+    """auth_verifier_co_t: the security context, the level and the token."""
 
     kind: int
     """auth_type: 9 is SPNEGO, 10 is NTLM."""
     level: int
     """A `Protection`, or another number."""
     number: int
-    """auth_context_id: which security context of the connection."""
+    """auth_context_id: the number of a security context of the connection."""
     token: bytes = b""
     padding: int = 0
 
@@ -43,7 +43,7 @@ class Verifier(NamedTuple):
 
 
 def decode_verifier(pdu: bytes | memoryview, header: Header, body: int) -> Verifier:
-    """Read the end of a PDU that has a token; padding may reach back to the offset `body`."""
+    """Return the verifier of a PDU that has a token; its padding may begin at the offset `body`."""
     at = header.length - header.auth - TRAILER_SIZE
     if at < body:
         raise PduFault(f"no room for a token of {header.auth} bytes")

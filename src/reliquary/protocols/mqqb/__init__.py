@@ -1,4 +1,4 @@
-"""MQQB, [MS-MQQB]: the binary protocol that every Windows queue manager speaks over TCP port 1801.
+"""Implements MQQB, [MS-MQQB], the binary protocol of every Windows queue manager on TCP port 1801.
 
 It may import `streams`, `queueing`, `wire` and `base`, and no other protocol.
 Begin with `machine`, which lists the modules.

@@ -1,4 +1,4 @@
-"""What an administrator and the server decide: a session or all are closed, or a stream begins anew."""
+"""Closes sessions and resets streams, as an administrator or the server requests."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def name_of(session: Session) -> str:
 
 
 def on_close_session(state: State, event: CloseSession, now: Instant) -> None:
-    """Close a session, or say that there is none of this name."""
+    """Close a session, or report that no session has this name."""
     del now
     session = next((each for each in state.sessions.values() if name_of(each) == event.session), None)
     if session is None:
@@ -32,7 +32,7 @@ def on_close_session(state: State, event: CloseSession, now: Instant) -> None:
 
 
 def on_end_sessions(state: State, event: EndSessions, now: Instant) -> None:
-    """The server stops: send acknowledgements that are due, and close all sessions (QB-168)."""
+    """Send acknowledgements that are due, and close all sessions, because the server stops (QB-168)."""
     del event, now
     state.addressed = False
     for session in list(state.sessions.values()):
@@ -40,5 +40,5 @@ def on_end_sessions(state: State, event: EndSessions, now: Instant) -> None:
 
 
 def on_reset(state: State, event: ResetStream, now: Instant) -> None:
-    """Reset a stream that cannot go on by itself, or say that there is none of this name."""
+    """Reset a stream that cannot continue by itself, or report that no stream has this name."""
     reset(state, event, now, partial(start_anew, state))

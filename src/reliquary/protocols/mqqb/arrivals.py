@@ -1,12 +1,13 @@
-"""Packets that arrive, [MS-MQQB] 3.1.5.1: each is decoded, matched with its session's phase, and processed.
+"""Processes packets that arrive, [MS-MQQB] 3.1.5.1, by their kind and the phase of their session.
 
     PacketsArrived --> decode --> phase --> handshake
-                          |         |-----> SessionAck: the sender settles what is under way
+                          |         |-----> SessionAck: the sender settles its packets
                         close       |-----> order or final acknowledgement: the sender
                                     '-----> message: the receiver, and the manager inside this turn
 
-Packets of a session are processed one after another.  A message that the manager judges holds up the next
-packet until the verdict is there, because a stream must have advanced before its next message is judged.
+Packets of a session are processed one after another.  A message that the manager judges delays the next
+packet until its verdict is known, because a stream must have advanced before its next message is
+judged.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from reliquary.wire.packet.user_message import UserMessage
 
 
 def on_packets(state: State, event: PacketsArrived, now: Instant) -> None:
-    """Packets came on a session; of a session that was closed they mean nothing."""
+    """Process the packets that came on a session; packets of a closed session are ignored."""
     session = state.sessions.get(event.session)
     if session is not None:
         session.heard = True  # QB-021
@@ -46,7 +47,7 @@ def on_packets(state: State, event: PacketsArrived, now: Instant) -> None:
 
 
 def on_inbox_due(state: State, event: InboxDue, now: Instant) -> None:
-    """The sync of what was acknowledged has begun: process the packets behind it."""
+    """Process the packets that waited until the sync of the acknowledged messages began."""
     session = state.sessions.get(event.session)
     if session is not None and session.rests:
         _begin_work(state, session, now)
@@ -60,9 +61,10 @@ def _begin_work(state: State, session: Session, now: Instant) -> None:
 def _work(state: State, session: Session, now: Instant) -> None:
     """Process packets until the inbox is empty, or the manager has to judge a message first.
 
-    When an acknowledgement of stored messages is made, their sync begins, and the rest is processed beside
-    it: the acknowledgement leaves as soon as it can, and neither the disk nor this process waits.  For a peer
-    that keeps to no window no sync is begun early, because its packets would pile up here.
+    When an acknowledgement of stored messages is made, their sync begins, and the rest is processed
+    beside it: the acknowledgement leaves as soon as it can, and neither the disk nor this process
+    waits.  For a peer that ignores the window no sync is begun early, because its packets would
+    accumulate here.
     """
     while session.inbox and not session.judging:
         if session.has_reported and len(session.inbox) <= session.window:
@@ -72,7 +74,7 @@ def _work(state: State, session: Session, now: Instant) -> None:
             return  # the verdict of the manager follows in this turn
         session.singly = max(session.singly - 1, 0)
         _process(state, session, session.inbox.popleft(), now)
-        if session.number not in state.sessions:  # it was closed, and the rest is lost with it
+        if session.number not in state.sessions:  # it was closed, and the remaining packets are lost with it
             session.inbox.clear()
             return
     if not session.judging:
@@ -82,7 +84,7 @@ def _work(state: State, session: Session, now: Instant) -> None:
 
 
 def _rest(state: State, session: Session) -> None:
-    """Let the sync of what was acknowledged begin before further packets are processed."""
+    """Let the sync of the acknowledged messages begin before further packets are processed."""
     session.rests = True
     state.draft.ask(ContinueBesideSync(InboxDue(session.number)))
 
@@ -103,19 +105,19 @@ def _process(state: State, session: Session, data: bytes | Packet, now: Instant)
 
 
 def _opened(state: State, session: Session, packet: ConnectionParameters, now: Instant) -> None:
-    """The acceptor answered with its window: the session is open."""
+    """Open the session, because the acceptor answered with its window."""
     handshake.open_session(state, session, packet.window, now)
     _go_on(state, session, now)
 
 
 def _answer_parameters(state: State, session: Session, packet: ConnectionParameters, now: Instant) -> None:
-    """The initiator sent its parameters: the session is open."""
+    """Open the session, because the initiator sent its parameters."""
     handshake.answer_parameters(state, session, packet, now)
     _go_on(state, session, now)
 
 
 def _go_on(state: State, session: Session, now: Instant) -> None:
-    """Send what waited for this session."""
+    """Send the packets that waited for this session."""
     ordering.on_session_open(state, session, now)
     pump(state, session, now)
 
@@ -160,7 +162,7 @@ def _is_recoverable(packet: UserMessage) -> bool:
 
 
 def _finish(state: State, session: Session, *, recoverable: bool) -> None:
-    """End the processing of a user packet: its bit is set, and an acknowledgement is sent if it is due."""
+    """End the processing of a user packet: set its bit, and send an acknowledgement if one is due."""
     session.judging = False
     if session.number not in state.sessions:
         return
@@ -176,7 +178,7 @@ def _finish(state: State, session: Session, *, recoverable: bool) -> None:
 
 
 def on_judged(state: State, signal: ArrivalJudged, now: Instant) -> None:
-    """The manager took or refused a message: the packet is processed, and the next one follows."""
+    """End the processing of a packet whose message the manager judged, and continue with the next packet."""
     if ordering.on_final_judged(state, signal):
         return
     arriving = state.receiver.arriving.get(signal.ticket[0])
@@ -188,7 +190,7 @@ def on_judged(state: State, signal: ArrivalJudged, now: Instant) -> None:
 
 
 def on_run_judged(state: State, signal: RunJudged, now: Instant) -> None:
-    """The manager took a run of messages, or none of it; those that it did not take follow one by one."""
+    """End the processing of a run of messages; if the manager did not accept it, they follow one by one."""
     run = state.receiver.runs.pop(signal.ticket)
     session = state.sessions.get(run.session)
     if signal.taken:

@@ -1,6 +1,6 @@
-"""MQQB as a carrier: which destinations are its own, and which messages it can bring there.
+"""Describes MQQB as a carrier: its destinations, and the messages that it can bring there.
 
-A message is refused at the send, or it goes: a sender that gets the reason at once can correct it.
+A message that it cannot bring is refused at the send: a sender that gets the reason at once can correct it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def carrier(largest: int = LARGEST_PACKET, *, enabled: bool = True) -> Carrier:
 
 
 def claims(name: SingleName) -> bool:
-    """Return whether messages to this destination go by MQQB."""
+    """Return whether MQQB carries messages to this destination."""
     if isinstance(name, DirectName):
         return name.scheme in (TCP, OS)
     return isinstance(name, PrivateName | PublicName)
@@ -60,10 +60,10 @@ def check(state: State, name: SingleName, message: Message, *, in_transaction: b
         )
     if name.path.casefold() == _ORDER_QUEUE:
         raise UsageError(f"{name} takes acknowledgements of queue managers only")
-    # SECOND STAGE (QB-163, QB-288, QB-289, QB-305): keys of other managers, and caches of them, come with
-    # their directory.  A message that would need one is never sent: it is refused here, or when it is due.
-    # DEPARTS from 3.1.7.1.5.1 (QB-290): a message to encrypt is refused at its send and enters no outgoing
-    # queue, because its sender learns the reason at once and can correct it.
+    # SECOND STAGE (QB-163, QB-288, QB-289, QB-305): keys of other managers, and caches of them, come
+    # with their directory.  A message that would need one is never sent: it is refused here or before
+    # its transmission. DEPARTS from 3.1.7.1.5.1 (QB-290): a message to encrypt is refused at its send
+    # and enters no outgoing queue, because its sender gets the reason at once and can correct it.
     refuse_privacy(message, name)
     if message.stored_body is not None:
         raise UsageError(f"a message to {name} is one packet, and a body in pieces does not fit into it")

@@ -1,11 +1,12 @@
-"""Effects: what MQQB asks the network to do, once the facts are on disk.
+"""Defines what the network performs for MQQB after the facts are on disk.
 
 The order of packets is part of the protocol: the n-th user packet of a session has number n (3.1.1.4).
-Effects of one turn may wait for the disk while those of a later turn do not.  So every effect on an open
-session has a serial: the network performs serial 1, then 2, then 3, and keeps one that comes early (G-59).
+Effects of one turn may wait for the disk while those of a later turn do not.  So every effect on an
+open session has a serial: the network performs serial 1, then 2, then 3, and keeps an early one until
+its turn (G-59).
 
-    SendPackets    a packet shows what this turn or an earlier one has written: it waits for the sync
-    SendStored     all that the packets show was on disk before this turn: they leave at once
+    SendPackets    a packet reflects writes of this turn or an earlier one: it waits for the sync
+    SendStored     everything in the packets was on disk before this turn: they leave at once
 """
 
 from __future__ import annotations
@@ -35,12 +36,12 @@ class SendPackets(Effect, frozen=True):
 
     session: int
     serial: int
-    """The place of this effect among those of its session, from 1."""
+    """The position of this effect among those of its session, from 1."""
     packets: tuple[bytes, ...]
 
 
 class SendStored(SendPackets, frozen=True):
-    """Write packets of messages that were on disk before this turn; they do not wait for what it writes."""
+    """Write packets of messages that were on disk before this turn; they do not wait for its sync."""
 
     waits_for_disk = False
 

@@ -1,4 +1,4 @@
-"""Events that reach MQQB from the network and from administrators.
+"""Defines the events from the network and from administrators.
 
 A *session* is one TCP connection.  Its number is never used again while the process runs: the machine counts
 1, 2, 3 for connections that it opens (`effects.Dial`), and the network counts -1, -2, -3 for connections that
@@ -84,13 +84,16 @@ class PingArrived(Event, frozen=True):
 
 
 class HandOutStored(Event, frozen=True):
-    """MQQB to itself: what it wrote in the turn with this mark, and before, is on disk."""
+    """A turn with this mark, and all before it, are on disk; MQQB sends this event to itself."""
 
     mark: int
 
 
 class InboxDue(Event, frozen=True):
-    """MQQB to itself: the sync of what was acknowledged has begun; packets behind it are processed next."""
+    """The sync of the acknowledged messages has begun.
+
+    MQQB sends this event to itself to process further packets.
+    """
 
     session: int
 

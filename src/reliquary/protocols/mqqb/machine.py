@@ -1,4 +1,4 @@
-"""MQQB as a machine: events of the network and signals of the queue manager, each to its rule.
+"""Implements MQQB as a machine, which passes each event and signal to its rule.
 
 Modules of this folder:
 
@@ -49,7 +49,7 @@ class Mqqb(Ruled[State]):
 
 
 def _addressed(state: State, event: events.Addressed, now: Instant) -> None:
-    """The server listens: sender and receiver go on with what was outstanding before a restart (QB-167)."""
+    """Let sender and receiver continue after a restart, because the server listens now (QB-167)."""
     state.addressed = True
     state.own_hosts = event.names | event.addresses
     state.draft.signal(transfer.AddressesKnown((TCP.word,), event.addresses))
@@ -59,13 +59,13 @@ def _addressed(state: State, event: events.Addressed, now: Instant) -> None:
 
 
 def _identity_known(state: State, signal: transfer.IdentityKnown, now: Instant) -> None:
-    """The manager is ready: packets name it from now on (QB-164)."""
+    """Take the identity of the manager, which packets name from now on (QB-164)."""
     del now
     state.identity = Identity(signal.identifier, signal.lineage, signal.computer_name)
 
 
 def _era_began(state: State, signal: transfer.EraBegan, now: Instant) -> None:
-    """The store was restored: streams are marked, both ways."""
+    """Mark the streams of both directions, because the store was restored."""
     del now
     begin_era(state, Instant(signal.era.began))
 
@@ -109,7 +109,10 @@ _TIMERS: Final[dict[str, TimerRule[State]]] = {
     ordering.ORDER_ACK: ordering.on_order_ack_timer,
     resending.ORDER_WAIT: streams_closing.on_wait_over,
 }
-"""The timers of 3.1.2 (QB-135); the manager has the one for retries, and an age replaces those of caches."""
+"""The timers of 3.1.2 (QB-135).
+
+The manager has the timer for retries, and an age replaces those of caches.
+"""
 
 SIGNALS: Final = tuple(_SIGNAL_RULES)
 TAKES: Final = tuple(_RULES)

@@ -1,4 +1,4 @@
-"""Sessions as a noun of administration: the connections to other queue managers."""
+"""Describes sessions as a noun of administration: the connections to other queue managers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from reliquary.queueing.model.administration import Act, Listing, Machines, Noun
 
 
 class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """A session as it was a moment ago: one TCP connection to another queue manager."""
+    """A session at the time of the request: one TCP connection to another queue manager."""
 
     name: str
     """`out-3` for a session that this manager opened, `in-5` for one that it accepted."""
@@ -24,19 +24,19 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
     manager: str | None
     """The identifier of the peer; None before it is known."""
     state: str
-    """`open`, or what the handshake waits for."""
+    """`open`, or the packet that the handshake waits for."""
     window: int
-    """Packets that may be under way: the smaller of both windows."""
+    """The number of packets that may be under way: the smaller of both windows."""
     unacknowledged: int
-    """Packets that this manager sent and that the peer has not acknowledged."""
+    """The number of packets that this manager sent and the peer has not acknowledged."""
     unstored: int
-    """Recoverable messages that the peer has not reported as stored."""
+    """The number of recoverable messages that the peer has not reported as stored."""
     waiting: int
-    """Packets that wait for room in the window."""
+    """The number of packets that wait for room in the window."""
     to_acknowledge: int
-    """Packets of the peer that this manager has not acknowledged."""
+    """The number of packets of the peer that this manager has not acknowledged."""
     sent: int
-    """User packets that were sent."""
+    """The number of user packets that were sent."""
     received: int
     """The number of user packets that came."""
     queues: list[str]

@@ -1,4 +1,4 @@
-"""Pings, [MS-MQQB] 3.1.7.6 to 3.1.7.9: a datagram asks whether a session would be accepted.
+"""Answers pings, [MS-MQQB] 3.1.7.6 to 3.1.7.9: a datagram asks whether a session would be accepted.
 
 Windows since Vista sends none and answers none, so both are off unless the settings ask for them.
 """
@@ -24,7 +24,7 @@ def response_to(request: bytes, response: bytes) -> bool | None:
 
 
 def on_ping(state: State, event: PingArrived, now: Instant) -> None:
-    """Answer a ping, as a session would be answered now (QB-311, QB-312); other datagrams are ignored."""
+    """Answer a ping as a new session would be answered (QB-311, QB-312); other datagrams are ignored."""
     del now
     asked = decode_ping(event.data)
     if asked is None or not state.settings.answer_pings:

@@ -1,4 +1,4 @@
-"""MQQB as a protocol that a queue manager can be opened with."""
+"""Describes MQQB as a protocol with which a queue manager can be opened."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from reliquary.queueing.travel.failures import Failure
 
 
 def mqqb(settings: MqqbSettings | None = None) -> Protocol:
-    """Return MQQB with these settings; None switches it off.
+    """Return MQQB with these settings; None switches MQQB off.
 
     Switched off, it keeps its tables and carries nothing: messages wait as if the protocol did not exist.
     """

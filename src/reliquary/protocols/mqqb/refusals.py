@@ -1,4 +1,4 @@
-"""Final acknowledgements of refused messages on their way to the senders, counted while the process runs.
+"""Counts final acknowledgements of refused messages that have not reached their senders.
 
 An order acknowledgement waits for those of its sender, and a limit holds for all of them together: anyone can
 send messages that are refused, so without it a hostile client could fill the store with acknowledgements.
@@ -12,13 +12,13 @@ from uuid import UUID
 
 @dataclass(slots=True)
 class Refusals:
-    """Counts by sender, and their sum."""
+    """The counts by sender, and their sum."""
 
     total: int = 0
     _of: dict[UUID, int] = field(default_factory=dict)
 
     def of(self, sender: UUID) -> int:
-        """Return how many have not reached this sender yet."""
+        """Return the number that has not reached this sender yet."""
         return self._of.get(sender, 0)
 
     def add(self, sender: UUID) -> None:
@@ -27,7 +27,10 @@ class Refusals:
         self.total += 1
 
     def remove(self, sender: UUID) -> None:
-        """Count one less: it has reached its sender.  One from before the process started was not counted."""
+        """Count one less, because it has reached its sender.
+
+        One from before the start of the process was not counted.
+        """
         left = self.of(sender) - 1
         if left < 0:
             return
@@ -38,5 +41,5 @@ class Refusals:
             del self._of[sender]
 
     def forget(self, sender: UUID) -> None:
-        """Count none for a sender any more: they may have left the queue unsent."""
+        """Count none for a sender any more, because they may have left the queue unsent."""
         self.total -= self._of.pop(sender, 0)

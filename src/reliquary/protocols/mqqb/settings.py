@@ -1,4 +1,4 @@
-"""The settings of MQQB, [MS-MQQB] 3.1.1.3 and 3.1.2; the numbers that Windows uses are the defaults."""
+"""Defines the settings of MQQB, [MS-MQQB] 3.1.1.3 and 3.1.2, with the numbers of Windows as defaults."""
 
 from __future__ import annotations
 

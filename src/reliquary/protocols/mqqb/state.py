@@ -1,4 +1,4 @@
-"""The state of MQQB: its streams (`reliquary.streams`), sessions, and outgoing queues with their sessions.
+"""Defines the state of MQQB: streams (`reliquary.streams`), sessions, and outgoing queues with sessions.
 
 Only the streams are durable: facts change them, and their rows rebuild them when the process starts.
 """
@@ -37,7 +37,7 @@ ZERO: Final = Duration(0)
 class Count(Enum):
     """The counters for metrics, since the process started."""
 
-    __hash__ = object.__hash__  # each packet counts
+    __hash__ = object.__hash__  # each packet is counted
 
     SENT = "packets-sent"
     RECEIVED = "packets-received"
@@ -50,7 +50,7 @@ class Count(Enum):
     NOT_ADMITTED = "not-admitted"
     """Messages of streams that were dropped because a limit for streams or senders is reached."""
     GAPS_CLOSED = "gaps-closed"
-    """Streams that went on after numbers which were lost with a store that was restored."""
+    """Streams that continued after numbers which were lost with a restored store."""
     SESSION_ACKS = "session-acks-sent"
     ORDER_ACKS_SENT = "order-acks-sent"
     ORDER_ACKS_RECEIVED = "order-acks-received"
@@ -61,7 +61,7 @@ class Count(Enum):
     STRANGE_ACKS = "strange-acks"
     """Acknowledgements that were ignored: for unknown streams, or from a peer that is not the receiver."""
     MALFORMED = "malformed"
-    """Sessions that were closed because of bytes that break the protocol."""
+    """Sessions that were closed because their bytes violate the protocol."""
     REFUSED = "sessions-refused"
     """Sessions of peers that were refused in the handshake."""
     TIMED_OUT = "timed-out"
@@ -82,7 +82,8 @@ class Weight(Enum):
 class Entry(msgspec.Struct):
     """A packet that is to be sent or is under way, an element of OutgoingMessageTable (3.1.1.3.1.2).
 
-    The table starts empty; the manager hands its outgoing queue out in order, after a restart too (QB-113).
+    The table starts empty; the manager hands out the messages of a queue in order, also after a restart
+    (QB-113).
     """
 
     weight: Weight
@@ -97,9 +98,9 @@ class Entry(msgspec.Struct):
     refused: UUID = NO_GUID
     """The sender of the message that a final acknowledgement reports as refused; else NO_GUID."""
     live: bool = True
-    """Whether its outcome is still needed: not if its message was withdrawn or is handed out again."""
+    """Whether its outcome is still needed; false if its message was withdrawn or handed out again."""
     size: int = 0
-    """Bytes of the packet, once it is sent."""
+    """The bytes of the packet after it was sent."""
 
 
 @dataclass(slots=True)
@@ -147,7 +148,7 @@ class Session:
     """Packets without an acknowledgement, in the order of their numbers."""
     outstanding_bytes: int = 0
     acked: int = 0
-    """How many packets of `sent` are acknowledged."""
+    """The number of packets of `sent` that are acknowledged."""
     unstored: dict[int, Entry] = field(default_factory=dict)
     """Recoverable messages that are not known to be stored, by their number in the session."""
     heard: bool = False
@@ -167,7 +168,10 @@ class Session:
     last_acked: int = 0
     """The highest number that was acknowledged; LastAckedRecoverableMsgSeqNumber."""
     ack_due: int = 0
-    """When the Session Ack Send Timer fires, in microseconds since 1970; 0 while it does not run."""
+    """The time at which the Session Ack Send Timer fires, in microseconds since 1970.
+
+    0 if it does not run.
+    """
     ack_span: int = 0
     """The duration of that timer, in microseconds."""
     inbox: deque[bytes | Packet] = field(default_factory=deque)
@@ -179,36 +183,39 @@ class Session:
     rests: bool = False
     """Whether the packets in the inbox wait until the sync of that acknowledgement has begun."""
     singly: int = 0
-    """How many packets at the head of the inbox are not handed over in a run."""
+    """The number of packets at the head of the inbox that are not handed over in a run."""
     judging: bool = False
-    """Whether a packet of this session is processed now; the manager may have to judge it first."""
+    """Whether a packet of this session is being processed; the manager may have to judge it first."""
     not_admitted: str = ""
-    """Why a message of a stream was last dropped because of a limit; it is logged once."""
+    """The limit because of which a message of a stream was last dropped; it is logged once."""
     mismatch: str = ""
-    """What is wrong with the counts of the peer; the session is closed after the current packet."""
+    """The contradiction in the counts of the peer; the session is closed after the current packet."""
     shortage: str = ""
-    """Why this manager cannot take the current packet: the session is closed, and the peer tries again."""
+    """The reason why this manager cannot take the current packet.
+
+    The session closes, and the peer tries again.
+    """
     active: bool = False
     """SessionActive: a user packet was sent or came since the last cleanup (QB-159)."""
 
     @property
     def accepted(self) -> bool:
-        """Return whether the peer opened the session."""
+        """Whether the peer opened the session."""
         return self.number < 0
 
     @property
     def is_open(self) -> bool:
-        """Return whether user packets may be sent."""
+        """Whether user packets may be sent."""
         return self.phase is Phase.OPEN
 
     @property
     def is_drained(self) -> bool:
-        """Return whether nothing is under way or waits, in either direction."""
+        """Whether nothing is under way or waits, in either direction."""
         return not (self.outbox or self.outstanding or self.unstored or self.unacked)
 
     @property
     def room(self) -> int:
-        """Return how many packets may be under way: the smaller of both windows (G-09)."""
+        """How many packets may be under way: the smaller of both windows (G-09)."""
         return max(min(self.window, self.peer_window), 1)
 
 
@@ -231,13 +238,13 @@ class Written:
 
 @dataclass(slots=True)
 class SessionQueue:
-    """An outgoing queue, and how far its messages got."""
+    """An outgoing queue, with the progress of its messages."""
 
     queue: int
     destination: str
     """The format name of the destination."""
     host: str
-    """The host to dial, in lower case; empty where only the manager's GUID is known."""
+    """The host to dial, in lower case; empty if only the GUID of the manager is known."""
     wait: ReceiptWait
     """The wait that the Transactional Ack Wait Timer measures."""
     manager: UUID = NO_GUID
@@ -252,9 +259,9 @@ class SessionQueue:
     taken: set[int] = field(default_factory=set)
     """Messages of the stream with a session acknowledgement and without an order acknowledgement."""
     withheld: dict[int, None] = field(default_factory=dict)
-    """Final acknowledgements that the manager does not have yet: too many wait for order acknowledgements."""
+    """Final acknowledgements that are not reported yet: too many messages wait for order acknowledgements."""
     has_unsent: bool = False
-    """Messages wait behind a closed stream; they are handed out again when it ends."""
+    """Whether messages wait behind a closed stream; they are handed out again when it ends."""
     progress: Progress = field(default_factory=Progress)
     retransmits: set[int] = field(default_factory=set)
     """Messages of the stream that were sent at least once, to count retransmissions."""
@@ -265,7 +272,7 @@ class SessionQueue:
     mark: int = 0
     """The turn that last removed a message of the stream without an acknowledgement.
 
-    Later messages name another previous number from then on, which must be on disk before they leave.
+    Later messages name another previous number, which must be on disk before they leave.
     """
 
 
@@ -291,15 +298,15 @@ class Arriving(msgspec.Struct):
     header: TransactionHeader | None
     """The place of the message in a stream; None outside streams."""
     unread: bytes | Packet
-    """What the inbox gets back if the message has to be judged by itself."""
+    """The packet that returns to the inbox if the message has to be judged by itself."""
     stream: int = 0
     """The number of its stream; meaningless outside transactions."""
     late: bool = False
-    """Whether the number of the message was passed over in its stream."""
+    """Whether the number of the message was skipped before in its stream."""
 
     @property
     def is_transactional(self) -> bool:
-        """Return whether it belongs to a stream."""
+        """Whether it belongs to a stream."""
         return self.header is not None
 
 
@@ -339,7 +346,7 @@ class SenderState:
     """The numbers of transactions in packets, by TransactionIdentifier, the oldest first (G-69)."""
     last_transaction: int = 0
     last_mark: int = 0
-    """The number of turns that wrote something which packets of later turns show."""
+    """The number of turns with writes that packets of later turns depend on."""
     stored_mark: int = 0
     """The last of these turns whose writes are on disk."""
 
@@ -360,22 +367,22 @@ class ReceiverState:
     Each has its outgoing queue, the sender that gets it, and whether it reports a refusal.
     """
     owed: dict[int, int] = field(default_factory=dict)
-    """Order acknowledgements without a session, by place: how often the sender was dialled for it."""
+    """Order acknowledgements without a session, by stream: how often the sender was dialled for each."""
     last_order_ack: int = 0
     """The MessageID of the last order acknowledgement."""
     refusals: Refusals = field(default_factory=Refusals)
     unsettled: set[UUID] = field(default_factory=set)
-    """Senders for which final acknowledgements may wait that an earlier life of this process wrote."""
+    """Senders for which final acknowledgements may wait that an earlier run of this process wrote."""
     delayed_since: dict[int, tuple[int, Instant]] = field(default_factory=dict)
-    """Order acknowledgements that wait for these, by place: the session, and since when they wait."""
+    """Order acknowledgements that wait for these, by stream: the session, and since when they wait."""
     peers: dict[UUID, UUID] = field(default_factory=dict)
     """The peer whose session brought the last message of each sender."""
 
 
 class State(StreamState):
-    """All that the rules read and write: streams, a part for each role, and the sessions of both (QB-094).
+    """The state that the rules read and write: streams, a part for each role, and all sessions (QB-094).
 
-    Nothing is known at a first start: the history and all tables are empty (QB-096, QB-147).
+    At the first start the history and all tables are empty (QB-096, QB-147).
     """
 
     def __init__(self, rows: Rows, settings: MqqbSettings) -> None:
@@ -385,7 +392,7 @@ class State(StreamState):
         self.addressed = False
         """Whether the event `Addressed` has announced our own addresses."""
         self.own_hosts: frozenset[str] = frozenset()
-        """Names and addresses of this manager; the manager itself delivers what leads there."""
+        """Names and addresses of this manager; the manager itself delivers messages to them."""
         self.online = True
         self.sessions: dict[int, Session] = {}
         self.last_session = 0
@@ -398,7 +405,10 @@ class State(StreamState):
         self.by_peer: dict[UUID, list[int]] = {}
         """The open sessions with each peer, the newest last."""
         self.known_at: dict[str, tuple[UUID, str]] = {}
-        """The manager that answered at each host, and its address; no other gets messages for the host."""
+        """The manager that answered at each host, and its address.
+
+        No other manager gets messages for the host.
+        """
         self.hops: dict[str, tuple[str, ...]] = {}
         """Hosts for which the next attempt is a retry, each with the addresses that are left to try.
 
@@ -416,7 +426,7 @@ class State(StreamState):
         """Counts since the process started."""
 
     def write(self, session: Session, packet: bytes, *, stored: bool = False) -> None:
-        """Add a packet to those of this turn; `stored` if all that it shows was on disk before."""
+        """Add a packet to those of this turn; `stored` if all its content was on disk before."""
         if stored and session.at_once == len(session.out):
             session.at_once += 1
         session.out.append(packet)

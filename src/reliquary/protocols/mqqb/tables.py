@@ -1,4 +1,4 @@
-"""The durable state of MQQB: it lies in the five tables of its streams (`reliquary.streams.tables`).
+"""Names the durable state of MQQB, which is in the five tables of its streams (`reliquary.streams.tables`).
 
 Session counters, windows and timers are never stored: a new session begins with zeros (3.1.3.2).
 """

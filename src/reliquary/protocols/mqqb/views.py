@@ -1,4 +1,7 @@
-"""Records of MQQB's sessions and streams, for administrators; read from the state, never changed."""
+"""Makes records of MQQB's sessions and streams for administrators.
+
+It reads the state and never changes it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an administrator asks for: an association is closed by the role that has it."""
+"""Closes an association at the request of an administrator, in the role that has it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from reliquary.queueing.model.events import Answer
 
 
 def on_close_wanted(state: State, event: CloseAssociation, now: Instant) -> None:
-    """Close the connections of a client, or a link of ours."""
+    """Close the connections of a client, or a link to another manager."""
     direction, _, digits = event.name.partition("-")
     number = int(digits) if digits.isdecimal() else 0
     if direction == IN and number in state.server.associations:
-        state.draft.ask(EndAssociation(number))  # its loss is reported, and runs its handles down
+        state.draft.ask(EndAssociation(number))  # its loss is reported, and its handles run down then
     elif direction == OUT and number in state.client.links:
         closed = Answer(HResult.OPERATION_CANCELLED, "an administrator closed the association")
         hang_up(state, state.client.links[number], closed, now)

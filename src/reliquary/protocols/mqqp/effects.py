@@ -1,4 +1,4 @@
-"""What the machine of MQQP asks of the network."""
+"""Defines what the machine of MQQP requests from the network."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from reliquary.protocols.mqqp.codec.qm2qm import Request, Response
 
 
 class Respond(Effect, frozen=True, gc=False):
-    """Answer a call; where its connection has gone, nothing is done."""
+    """Answer a call; nothing happens if its connection has ended."""
 
     connection: int
     call: int
@@ -35,9 +35,9 @@ class CallServer(Effect, frozen=True, gc=False):
     call: int
     """Unique among the calls of its link."""
     server: str
-    """The host as the queue's name has it; `settings.ServerSettings` may lead it elsewhere."""
+    """The host as in the queue's name; `settings.ServerSettings` may name another one."""
     port: int
-    """The port of the interface; 0 for one that the endpoint mapper, or the well-known port, gives."""
+    """The port of the interface; 0 for the port that the endpoint mapper returns, or the well-known port."""
     request: Request
 
 

@@ -1,7 +1,8 @@
-"""What the network tells the machine of MQQP.
+"""Defines the events from the network for the machine of MQQP.
 
 A *connection* is one accepted TCP connection, an *association* the connections of one client that share
-context handles (C706 9.3.2); a *link* is what we opened to another manager for one opened queue.
+context handles (C706 9.3.2); a *link* is a connection that this manager opened to another one for one
+opened queue.
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ from reliquary.wire.rpc.protection import Protection
 
 
 class PortsKnown(Event, frozen=True, gc=False):
-    """Our interfaces are listened to at these ports (QP-117); 0 for an interface that is not."""
+    """The server listens for its interfaces at these ports (QP-117).
+
+    0 for an interface that is not offered.
+    """
 
     handshake: int = 0
     read: int = 0
@@ -45,7 +49,7 @@ class ClientCalled(Event, frozen=True, gc=False):
 
 
 class CallCancelled(Event, frozen=True, gc=False):
-    """A client cancels its call; it still wants an answer, unless it has forgotten the call."""
+    """A client cancels its call; it still needs an answer, unless it has forgotten the call."""
 
     connection: int
     call: int
@@ -68,7 +72,7 @@ class AssociationLost(Event, frozen=True, gc=False):
 
 
 class ServerResponded(Event, frozen=True, gc=False):
-    """A call of ours returned."""
+    """A server has responded to a call of this manager."""
 
     link: int
     call: int
@@ -76,7 +80,7 @@ class ServerResponded(Event, frozen=True, gc=False):
 
 
 class ServerFaulted(Event, frozen=True, gc=False):
-    """A call of ours was refused, or its method raised a status; the link goes on."""
+    """A server has refused a call of this manager, or its method raised a status; the link stays."""
 
     link: int
     call: int
@@ -84,7 +88,7 @@ class ServerFaulted(Event, frozen=True, gc=False):
 
 
 class LinkLost(Event, frozen=True, gc=False):
-    """A link is gone with all its calls, or could not be made; the server runs its handles down."""
+    """A link is lost with all its calls, or could not be made; the server runs its handles down."""
 
     link: int
     failure: Failure
@@ -95,7 +99,10 @@ class LinkLost(Event, frozen=True, gc=False):
 
 
 class CloseAssociation(Event, frozen=True, gc=False):
-    """Close what `reliquary rpc list` calls by this name: connections, handles, reads that wait."""
+    """Close the object that `reliquary rpc list` shows under this name.
+
+    Connections, handles and waiting reads.
+    """
 
     to: int
     name: str

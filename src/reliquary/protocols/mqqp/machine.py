@@ -1,4 +1,4 @@
-"""MQQP as a machine: each event, signal and timer goes to its rule in one of the two roles."""
+"""Implements MQQP as a machine, which passes each event, signal and timer to its rule."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from reliquary.protocols.mqqp.state import State
 
 
 class Mqqp(Ruled[State]):
-    """The state machine of [MS-MQQP]: the server's half and the client's half."""
+    """The state machine of [MS-MQQP], with the roles of server and client."""
 
     def __init__(self, rows: Rows, settings: MqqpSettings) -> None:
         super().__init__(State(rows, settings), _RULES, _SIGNAL_RULES, _TIMERS)

@@ -1,4 +1,7 @@
-"""Associations as a noun of administration: who reads queues here, and which queues elsewhere are read."""
+"""Describes associations as a noun of administration.
+
+Remote readers here, and remote queues that are read.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from reliquary.queueing.model.administration import Act, Listing, Machines, Noun
 
 
 class AssociationInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """An association of DCE/RPC as it was a moment ago: what one client has open at one server."""
+    """An association of DCE/RPC at the time of the request: the state that one client has at one server."""
 
     name: str
     """`in-5` for a client that reads here, `out-3` for a queue elsewhere that is read from here."""
@@ -24,20 +27,20 @@ class AssociationInfo(msgspec.Struct, frozen=True, kw_only=True):
     user: str
     """The user that reads; empty for an anonymous reader."""
     state: str
-    """`open`; of one that goes out also what it does to become open."""
+    """`open`, or for an outgoing association the step of the connection set-up."""
     connections: int = 0
-    """TCP connections of a client; 0 for one that goes out."""
+    """The TCP connections of a client; 0 for an outgoing association."""
     interfaces: list[str]
     """The interfaces that its connections are bound to: `qmcomm`, `qm2qm`."""
     contexts: int
-    """Context handles that the client has: opened queues, sessions, and messages that it holds."""
+    """Context handles of the client: opened queues, sessions, and messages that it locks."""
     queues: list[str]
     """The queues that are open."""
     cursors: int
     pending: int
-    """Reads that wait for a message."""
+    """The reads that wait for a message."""
     held: int
-    """Messages that were handed out, and are locked until their reader says that they arrived."""
+    """Messages that were handed out, and are locked until their reader acknowledges or returns them."""
 
 
 def _associations(machines: Machines) -> Iterator[AssociationInfo]:

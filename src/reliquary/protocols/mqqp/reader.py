@@ -1,4 +1,4 @@
-"""Which queues of other managers MQQP can read."""
+"""Decides which queues of other managers MQQP can read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an administrator may choose for MQQP."""
+"""Defines the settings of MQQP."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class ServerSettings:
     name: str
     """The host as names of queues have it: `far` of `DIRECT=OS:far\\private$\\orders`; `*` for all others."""
     host: str = ""
-    """The host of the manager; empty where `name` is the host."""
+    """The host of the manager; empty if `name` is the host."""
     port: int = 0
-    """The port of qmcomm; 0 where the endpoint mapper, or the well-known port 2103, is asked."""
+    """The port of qmcomm; 0 to ask the endpoint mapper, or to use the well-known port 2103."""
     user: str = ""
     r"""The user for NTLM: `name` or `DOMAIN\name`; empty for an anonymous reader."""
     password: str = ""
@@ -32,11 +32,11 @@ class MqqpSettings:
     """The settings of MQQP; the defaults are those of the specification where it has any."""
 
     protection: Protection = Protection.NONE
-    """Calls with less are refused, but for those that ask for ports and versions (QP-159)."""
+    """Calls with less protection are refused, except those that ask for ports and versions (QP-159)."""
     queues: int = 256
     """Queues that one association may have open."""
     pending: int = 256
-    """Reads of one association that wait, or whose message is locked."""
+    """The reads of one association that wait, or whose message is locked."""
     open_time: Duration = field(default=seconds(300))
     """How long another manager may take to open a queue (QP-147)."""
     call_time: Duration = field(default=seconds(60))
@@ -54,7 +54,7 @@ class MqqpSettings:
                 raise UsageError(f"{name} is {getattr(self, name)}, it must be at least 1")
 
     def server(self, name: str) -> ServerSettings:
-        """Return how the queues of a host are read, by the host in their names."""
+        """Return the settings for the host in a queue's name."""
         for each in self.servers:
             if each.name == "*" or each.name.casefold() == name.casefold():
                 return each

@@ -1,4 +1,4 @@
-"""All that the rules of MQQP read and write."""
+"""Defines the state that the rules of MQQP read and write."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reliquary.protocols.mqqp.settings import MqqpSettings
 
 
 class State:
-    """The settings, and what each role has; only the client's memory of messages is on disk."""
+    """The settings, and the state of each role; only the client's doubts about messages are on disk."""
 
     def __init__(self, rows: Rows, settings: MqqpSettings) -> None:
         self.rows = rows

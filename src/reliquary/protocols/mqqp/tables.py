@@ -1,4 +1,4 @@
-"""What MQQP keeps on disk: only its client has something that must outlive the process."""
+"""Lists the tables of MQQP, which are those of its client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records of MQQP's associations for administrators; read from the state, never changed."""
+"""Makes records of MQQP's associations for administrators; it reads the state and never changes it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OUT: Final = "out"
 
 
 def associations(state: State) -> Iterator[AssociationInfo]:
-    """Return the clients that read here, then the queues elsewhere that are read, each by its number."""
+    """Yield the clients that read here, then the remote queues that are read, each by its number."""
     for _, association in sorted(state.server.associations.items()):
         yield _incoming(association)
     for _, link in sorted(state.client.links.items()):
@@ -75,7 +75,7 @@ class Totals:
 
 
 def totals(state: State) -> Totals:
-    """Return how much is open."""
+    """Return the sums over all associations."""
     clients, links = state.server.associations.values(), state.client.links.values()
     held = sum(len(receipt.held) for link in links for receipt in link.receipts.values())
     return Totals(

@@ -1,10 +1,10 @@
-r"""Order and final acknowledgements, [MS-MQQB] 2.2.4 and 2.2.5: user messages to the order queue.
+r"""Reads and writes order and final acknowledgements, [MS-MQQB] 2.2.4 and 2.2.5: messages to the order queue.
 
 order   express, class 0x00FF: all messages of a sequence up to a number are accepted or refused
 final   recoverable, class 0x4000 or a negative one: how one message left its destination queue
 
-The order queue of a manager is number 4 of its private queues, or `TCP:address\PRIVATE$\order_queue$`.  It is
-no queue for applications, and a packet for it that is neither of the two kinds is dropped.
+The order queue of a manager is number 4 of its private queues, or `TCP:address\PRIVATE$\order_queue$`.
+Applications cannot use it, and a packet for it that is neither of the two kinds is dropped.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ class FinalAck(msgspec.Struct, frozen=True, gc=False):
 
 
 class AckAddresses(msgspec.Struct, frozen=True, gc=False):
-    """From where and to where an acknowledgement travels."""
+    """The source and the destination of an acknowledgement."""
 
     source: UUID
     """The manager that writes it."""
     manager: UUID
     """The manager that gets it, for the private form of the name."""
     address: str = ""
-    """The address of that manager; set, the name is direct (QB-062, QB-063)."""
+    """The address of that manager; if it is set, the name is direct (QB-062, QB-063)."""
 
     def destination(self) -> Address:
         """Return the order queue of the manager that gets it (QB-061, QB-062)."""
@@ -118,11 +118,7 @@ def is_for_order_queue(packet: UserMessage) -> bool:
 
 
 def read_ack(packet: UserMessage) -> OrderAck | FinalAck | None:
-    """Return the acknowledgement that a packet to the order queue is; None for anything else.
-
-    # DEPARTS from 3.1.5.1.1 (QB-026, QB-027): flags of the base header are not looked at, because a
-    # SessionHeader may ride on any packet (G-41).
-    """
+    """Return the acknowledgement in a packet to the order queue; None for anything else."""
     found = packet.properties
     if found.label != LABEL or len(found.body) < SIZE:
         return None

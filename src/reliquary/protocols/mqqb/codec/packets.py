@@ -1,4 +1,4 @@
-"""Any packet of a session, [MS-MQQB] 3.1.5.1: which kind it is, and whether it may be there at all."""
+"""Decodes any packet of a session, [MS-MQQB] 3.1.5.1, and refuses one that breaks section 2."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Packet = EstablishConnection | ConnectionParameters | SessionAck | UserMessage
 """The kinds of packet that a session has (QB-007); order and final acknowledgements are user messages."""
 
 MOST_HOPS: Final = 0x1D
-"""RC of the UserHeader goes up to this (G-61)."""
+"""The highest value of RC of the UserHeader (G-61)."""
 
 _SHORT: Final = Struct("<H")
 _LONG: Final = Struct("<I")
@@ -49,7 +49,7 @@ def _decode_message(data: bytes) -> UserMessage:
 
 
 def with_session(packet: bytes, header: SessionHeader) -> bytes:
-    """Return an encoded user message with a SessionHeader behind it; PacketSize stays (QB-011, QB-218)."""
+    """Return an encoded user message followed by a SessionHeader; PacketSize stays (QB-011, QB-218)."""
     (flags,) = _SHORT.unpack_from(packet, _AT_BASE_FLAGS)
     changed = _SHORT.pack(flags | base.SESSION)
     after = _AT_BASE_FLAGS + _SHORT.size

@@ -1,4 +1,4 @@
-"""MQQB's receiver, [MS-MQQB] 3.1.5.8: messages that come are judged, stored and acknowledged.
+"""Implements MQQB's receiver, [MS-MQQB] 3.1.5.8: messages that come are judged, stored and acknowledged.
 
 It may import what `protocols.mqqb` may import, and its shared modules, and not `sender`.  Begin with
 `messages`.

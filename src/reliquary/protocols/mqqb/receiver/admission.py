@@ -1,6 +1,6 @@
-r"""Limits for what anyone may invent: no peer is authenticated, and a sender is a GUID in a packet.
+r"""Limits streams and senders, because no peer is authenticated and a sender is only a GUID in a packet.
 
-    streams               of all senders; each is a row that is kept for ever
+    streams               of all senders; each is a row that is never removed
     streams_per_address   those that came last from one address: one computer cannot use up all streams
     senders               managers; each may get an outgoing queue PRIVATE=guid\4 for its acknowledgements
     refusals              final acknowledgements that wait for senders whose messages were refused
@@ -10,7 +10,7 @@ and without an order acknowledgement the sender keeps it and sends it again late
 message is lost, other streams of the session go on, and an administrator can raise the limit in time.
 
 A stream that is kept is never forgotten to make room: a message of it that comes again would be taken twice,
-and one that follows others would be out of turn for ever (QB-110).
+and one that follows others would be out of turn permanently (QB-110).
 """
 
 # DEPARTS from 3.1.5.8.6 (QB-259): a message that is in turn is dropped beyond these limits, because a client
@@ -42,7 +42,7 @@ def is_admitted(state: State, session: Session, key: StreamKey) -> bool:
 
 
 def why_not_new(state: State, session: Session, key: StreamKey) -> str:
-    """Return why a stream that is not kept yet cannot begin; empty if it can, or if it is kept."""
+    """Return the reason why a new stream cannot begin; empty if it can, or if the stream is known."""
     if key in state.incoming:
         return ""
     settings, address = state.settings, session.address
@@ -59,7 +59,7 @@ def why_not_new(state: State, session: Session, key: StreamKey) -> str:
 
 
 def _why_not_refused(state: State, key: StreamKey) -> str:
-    """Return why a message cannot be judged, because a refusal of it could not be acknowledged."""
+    """Return the reason why a message cannot be judged: a refusal of it could not be acknowledged."""
     refusals = state.receiver.refusals
     if refusals.total < state.settings.refusals or not refusals.of(key[0]):
         return ""

@@ -1,8 +1,8 @@
-"""A message is taken or not, [MS-MQQB] 3.1.5.8: all of it in the turn in which its packet came.
+"""Accepts or refuses a message, [MS-MQQB] 3.1.5.8, in the turn in which its packet came.
 
     stream or identifier known? --> refused by the carrier? --> MessageArrived --> ArrivalJudged
 
-What is to be remembered is a fact of the turn in which the message is stored, or of none (G-22).
+Its number and identifier become facts of the turn that stores the message, or are not recorded (G-22).
 """
 
 # DEPARTS from 3.1.5.8 (QB-237): order and duplicates are judged first, and nothing is changed before
@@ -70,7 +70,7 @@ def take_message(state: State, session: Session, packet: UserMessage, now: Insta
 
 
 def stream_number(header: TransactionHeader) -> int:
-    """Return TxSequenceID as one number of 64 bits."""
+    """Return TxSequenceID as a number of 64 bits."""
     return header.timestamp << 32 | header.ordinal
 
 
@@ -98,7 +98,7 @@ def _is_in_turn(
     state.counts[Count.DUPLICATES if repeated else Count.OUT_OF_TURN] += 1
     if incoming is not None:
         incoming.rejected += 1  # QB-260
-        if verdict is not Verdict.OUTDATED:  # else the acknowledgement would name the newer stream
+        if verdict is not Verdict.OUTDATED:  # otherwise the acknowledgement would name the newer stream
             ordering.repeat(state, incoming, now)
     if repeated:
         _tell_duplicate(state, session, arriving)
@@ -106,16 +106,16 @@ def _is_in_turn(
 
 
 def _is_duplicate(state: State, session: Session, arriving: Arriving, now: Instant) -> bool:
-    """Return whether a message with this identifier was taken not long ago (QB-238)."""
+    """Return whether a message with this identifier was accepted within `history_age` (QB-238)."""
     # DEPARTS from 3.1.5.8.1 (QB-238): source, number and destination together identify a message, because
     # numbers of two managers are equal, and copies for several queues share one (G-21).
     arrived = state.history.arrival(arriving.message.identifier, arriving.key[1])
-    # DEPARTS from 3.1.5.8.1 (QB-238): a duplicate is counted and acknowledged by its session, because its
-    # sender would send it for ever, and the counts of both sides would differ (G-19).
+    # DEPARTS from 3.1.5.8.1 (QB-238): a duplicate is counted and acknowledged by its session, because
+    # its sender would send it without end, and the counts of both sides would differ (G-19).
     found = arrived is not None and now - arrived <= state.settings.history_age  # QB-146, QB-301
     if found:
         state.counts[Count.DUPLICATES] += 1
-        remember(state, arriving, now)  # its time counts anew: it may come once more
+        remember(state, arriving, now)  # its time begins again: it may come once more
         _tell_duplicate(state, session, arriving)
     return found
 
@@ -130,7 +130,7 @@ def _tell_duplicate(state: State, session: Session, arriving: Arriving) -> None:
 
 
 def _hand_over(state: State, session: Session, arriving: Arriving) -> None:
-    """Let the manager take the message; `on_judged` follows in this turn."""
+    """Offer the message to the manager; `on_judged` follows in this turn."""
     packet, message = arriving.packet, arriving.message
     destination = local_name(state, packet, message)
     refusal = MessageClass.NORMAL if destination else MessageClass.NACK_BAD_DEST_QUEUE
@@ -159,11 +159,11 @@ def _hand_over(state: State, session: Session, arriving: Arriving) -> None:
 
 
 def local_name(state: State, packet: UserMessage, message: Message) -> str:
-    """Return the name of the destination at this manager; empty if it is no queue that takes messages."""
-    # DEPARTS from 3.1.5.8.5 (QB-258): the host in a direct name is ignored, because a host that we do not
-    # know as our own would send the message on, in circles (G-24, G-25).
+    """Return the name of the destination at this manager; empty if it names no queue that takes messages."""
+    # DEPARTS from 3.1.5.8.5 (QB-258): the host in a direct name is ignored, because an unknown alias of
+    # this host would forward the message in circles (G-24, G-25).
     identity, to = state.identity, packet.user.destination
-    # SECOND STAGE (QB-123, QB-124, QB-125, QB-247, QB-267): no message is passed on, and no hop is counted;
+    # SECOND STAGE (QB-123, QB-124, QB-125, QB-247, QB-267): no message is forwarded, and no hop is counted;
     # a message for another manager is refused.
     if not identity.covers(packet.user.address):
         return NOWHERE
@@ -183,7 +183,7 @@ def _path_of(text: str) -> str:
 
 
 def _parsed(text: str) -> FormatName | None:
-    """Return the parsed name; None if it is no format name, or the path in it is no path of a queue."""
+    """Return the parsed name; None if it is no format name, or its path is no path of a queue."""
     try:
         return parse_format(text)
     except UsageError:
@@ -223,7 +223,7 @@ def _verified(packet: UserMessage, message: Message) -> tuple[Message, MessageCl
 def judged(state: State, signal: ArrivalJudged, now: Instant) -> Session | None:
     """Remember a message that the manager has judged; return its session, or None if that is gone.
 
-    The manager could not take it: nothing is remembered, and `shortage` closes the session (QB-239, QB-265).
+    If the manager could not take it, nothing is recorded, and `shortage` closes the session (QB-239, QB-265).
     """
     arriving = state.receiver.arriving.pop(signal.ticket[0], None)
     if arriving is None:
@@ -231,8 +231,8 @@ def judged(state: State, signal: ArrivalJudged, now: Instant) -> Session | None:
     session = state.sessions.get(arriving.session)
     if signal.outcome is Outcome.TRY_LATER:
         if session is not None:
-            # DEPARTS from 3.1.5.8.2 (QB-239): the session is closed and nothing is remembered, because a
-            # message that is only disregarded would count as received, and be lost (G-23).
+            # DEPARTS from 3.1.5.8.2 (QB-239): the session is closed and nothing is remembered, because
+            # a message that is only ignored would count as received, and be lost (G-23).
             session.shortage = "the manager takes no messages at present"
         return session
     if arriving.late:
@@ -252,13 +252,13 @@ def judged(state: State, signal: ArrivalJudged, now: Instant) -> Session | None:
 def _is_dead_letter(signal: ArrivalJudged, message: Message) -> bool:
     """Return whether the manager keeps a refused message as a dead letter (QB-264, G-52).
 
-    It is remembered then: if it comes again, and its queue has room by now, it would be there twice.
+    Then it is remembered: otherwise it would be stored twice if it came again and its queue had room.
     """
     return signal.reason is MessageClass.NACK_QUEUE_EXCEED_QUOTA and message.negative_journaling
 
 
 def remember(state: State, arriving: Arriving, now: Instant) -> None:
-    """Remember the identifier of a message, in the write that stores it (QB-097, QB-242)."""
+    """Record the identifier of a message, in the write that stores it (QB-097, QB-242)."""
     # DEPARTS from 3.1.5.8.2 (QB-242): the identifier is remembered with the message and not before, because
     # a message that could not be stored would be taken for a duplicate when it comes again (G-22).
     identifier, express = arriving.message.identifier, arriving.message.is_express
@@ -270,7 +270,7 @@ def remember(state: State, arriving: Arriving, now: Instant) -> None:
 def advance(
     state: State, arriving: Arriving, session: Session | None, now: Instant, previous: int | None = None
 ) -> None:
-    """Note in its stream that a message was taken or refused in its turn (QB-110, QB-261, QB-262, QB-266).
+    """Record in its stream that a message was accepted or refused in turn (QB-110, QB-261, QB-262, QB-266).
 
     `previous` is the number before the first message of a run whose last one this is.
     """
@@ -292,7 +292,7 @@ def advance(
         format_name=arriving.message.destination_queue,
     )
     address = session.address if session is not None else "" if kept is None else kept.receipts_to
-    stream = replace(stream, receipts_to=address)  # G-49: where the last message came from
+    stream = replace(stream, receipts_to=address)  # G-49: the address from which the last message came
     apply(state, StreamAdvanced(*key, stream))
     incoming = state.incoming[key]
     incoming.rejected = 0
@@ -304,7 +304,7 @@ def advance(
 
 
 def _make_up(state: State, arriving: Arriving, now: Instant) -> None:
-    """Note that a number which was passed over came after all; its sender gets the acknowledgement again."""
+    """Record that a skipped number came late; its sender gets the acknowledgement again."""
     header = arriving.header
     assert header is not None, "a message of a stream has a transaction header"
     incoming = state.incoming[arriving.key]

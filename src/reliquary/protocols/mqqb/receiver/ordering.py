@@ -1,9 +1,9 @@
-r"""Order acknowledgements for streams, and final acknowledgements for single messages.
+r"""Sends order acknowledgements for streams, and final acknowledgements for single messages.
 
 [MS-MQQB] 3.1.1.6.2, 3.1.5.8.6, 3.1.6.9 and 3.1.7.2.2.
 
     order    all messages of a stream up to a number were taken or refused; express, cumulative, made anew
-             from the stream whenever it is sent, so no crash loses it for good (G-40)
+             from the stream whenever it is sent, so no crash loses it (G-40)
     final    how one message left its queue; its sender asks only once, so it is a recoverable message in the
              outgoing queue PRIVATE=<sender>\4, written with the removal that it reports
 """
@@ -26,15 +26,15 @@ from reliquary.streams.incoming import Incoming
 from reliquary.wire.packet.ordering import FinalBody
 
 ORDER_ACK: Final = "mqqb-order-ack"
-"""Order Ack Send Timer, one for each place of an incoming stream."""
+"""The Order Ack Send Timer, one for each incoming stream."""
 DIAL_AGAIN: Final = Duration(30 * SECOND)
-"""How long to wait until a sender is dialled again for an order acknowledgement."""
+"""The pause before a sender is dialled again for an order acknowledgement."""
 MOST_DIALS: Final = 3
-"""How often a sender is dialled for one; then its next session gets it."""
+"""The most attempts to dial a sender for an order acknowledgement; then its next session gets it."""
 MOST_PEERS: Final = 10_000
-"""How many senders are known that another peer brings messages of."""
+"""The most senders whose messages another peer brings and that are recorded."""
 LONGEST_DELAY: Final = 10 * SECOND
-"""How long an order acknowledgement waits for final acknowledgements of refused messages."""
+"""The longest time that an order acknowledgement waits for final acknowledgements of refused messages."""
 MARK: Final = "MQQB:"
 """The beginning of TransactionStatusQueue in a message that this protocol brought in a stream."""
 REPORTED: Final[frozenset[MessageClass]] = frozenset(
@@ -48,7 +48,7 @@ REPORTED: Final[frozenset[MessageClass]] = frozenset(
         MessageClass.NACK_SOURCE_COMPUTER_GUID_CHANGED,
     }
 )
-"""The reasons why a message left its queue that its sender learns of (3.1.7.2.2)."""
+"""The reasons why a message left its queue that are reported to its sender (3.1.7.2.2)."""
 
 
 def mark_of(address: str) -> str:
@@ -67,7 +67,7 @@ def wants_final(message: Message) -> bool:
 
 
 def note_peer(state: State, sender: UUID, peer: UUID) -> None:
-    """Note which peer brought a message of a sender, because acknowledgements may take the way back."""
+    """Record which peer brought a message of a sender, because acknowledgements may take the way back."""
     peers = state.receiver.peers
     if sender != peer and peers.get(sender) != peer:
         peers[sender] = peer
@@ -79,7 +79,7 @@ def note_peer(state: State, sender: UUID, peer: UUID) -> None:
 
 
 def expect(state: State, incoming: Incoming, now: Instant) -> None:
-    """A message of a stream was taken: send the order acknowledgement, or wait for more (QB-130, QB-131)."""
+    """Acknowledge an accepted message of a stream, now or after more messages (QB-130, QB-131)."""
     if incoming.is_receipt_due(state.receiver.coalescing, now):
         if incoming.waiting:
             state.draft.ask(CancelTimer((ORDER_ACK, incoming.place)))
@@ -89,7 +89,7 @@ def expect(state: State, incoming: Incoming, now: Instant) -> None:
 
 
 def repeat(state: State, incoming: Incoming, now: Instant) -> None:
-    """A message of a stream came again: acknowledge soon, because the first acknowledgement may be lost."""
+    """Acknowledge a repeated message of a stream soon, because the first acknowledgement may be lost."""
     if not incoming.waiting:
         _wait(state, incoming, now)
 
@@ -102,7 +102,10 @@ def _wait(state: State, incoming: Incoming, now: Instant) -> None:
 
 
 def on_order_ack_timer(state: State, place: int, now: Instant) -> None:
-    """Order Ack Send Timer (QB-142, QB-303): a message that came just now lets it wait longer (QB-161)."""
+    """Acknowledge when Order Ack Send Timer fires (QB-142, QB-303).
+
+    A recent message extends the wait (QB-161).
+    """
     incoming = state.places[place]
     coalescing = state.receiver.coalescing
     quiet = now - incoming.stream.accessed
@@ -116,7 +119,7 @@ def on_order_ack_timer(state: State, place: int, now: Instant) -> None:
 def send_order_ack(state: State, incoming: Incoming, now: Instant) -> None:
     """Put the order acknowledgement of a stream into the outbox of a session with its sender.
 
-    Without a session it is owed: the sender is dialled, a few times, and its next session gets it (T-70).
+    Without a session it waits: the sender is dialled a few times, and its next session gets it (T-70).
     """
     sender, place = incoming.key[0], incoming.place
     session = session_of_sender(state, sender)
@@ -130,7 +133,7 @@ def send_order_ack(state: State, incoming: Incoming, now: Instant) -> None:
         _put(session, place)
         pump(state, session, now)
         return
-    # DEPARTS from 3.1.6.9 (QB-303): without a session the acknowledgement is owed and sent later, because
+    # DEPARTS from 3.1.6.9 (QB-303): without a session the acknowledgement is sent later, because
     # the sender would keep its messages and send them again (G-40).
     dials = state.receiver.owed.get(place, 0)
     state.receiver.owed[place] = dials + 1
@@ -147,7 +150,7 @@ def _is_delayed(state: State, incoming: Incoming, session: Session, now: Instant
 
     It confirms refused messages too (QB-131), so a sender that got it first would take them for delivered.
     After a restart it waits for all final acknowledgements that are left from before, because only their
-    outgoing queue knows which of them report refusals.  It waits for a limited time in each session.
+    outgoing queue knows which of them report refusals.  The wait in each session is limited.
     """
     receiver, place, sender = state.receiver, incoming.place, incoming.key[0]
     if not receiver.refusals.of(sender) and sender not in receiver.unsettled:
@@ -168,7 +171,7 @@ def _put(session: Session, place: int) -> None:
 
 
 def on_session_open(state: State, session: Session, now: Instant) -> None:
-    """Send the order acknowledgements that were owed to this peer."""
+    """Send the order acknowledgements that waited for a session with this peer."""
     for place in list(state.receiver.owed):
         incoming = state.places[place]
         if session_of_sender(state, incoming.key[0]) is session:
@@ -178,7 +181,7 @@ def on_session_open(state: State, session: Session, now: Instant) -> None:
 
 
 def on_addressed(state: State, now: Instant) -> None:
-    """Messages that were taken before a restart, and are not acknowledged, are acknowledged soon (T-69)."""
+    """Acknowledge messages that were taken before a restart and are not acknowledged (T-69)."""
     for incoming in state.places:
         if incoming.stream.last > incoming.stream.acknowledged and not incoming.waiting:
             _wait(state, incoming, now)
@@ -188,9 +191,9 @@ def on_addressed(state: State, now: Instant) -> None:
 
 
 def on_receipt_due(state: State, signal: ReceiptDue, now: Instant) -> None:
-    """A message of a stream left its queue: its sender gets the final acknowledgement (QB-306, QB-308).
+    """Send the final acknowledgement of a stream's message that left its queue (QB-306, QB-308).
 
-    A message that never was in a queue has its answer already (`messages.judged`).
+    A message that never was in a queue was answered before (`messages.judged`).
     """
     del now
     # DEPARTS from 3.1.7.2.2 (QB-308): only messages of streams are reported, because others have no number
@@ -200,7 +203,7 @@ def on_receipt_due(state: State, signal: ReceiptDue, now: Instant) -> None:
 
 
 def conclude(state: State, message: Message, reason: MessageClass) -> None:
-    """Write a final acknowledgement (QB-319, QB-321), in the turn of the event that it reports."""
+    """Write a final acknowledgement (QB-319, QB-321) in the turn of the event that it reports."""
     sequence = message.sequence or SequenceId(0, 0)
     sender = message.source_machine
     body = FinalBody(
@@ -219,7 +222,7 @@ def conclude(state: State, message: Message, reason: MessageClass) -> None:
         body=body.encode(),
         time_to_reach_queue=FOREVER,
         correlation=ObjectId(sender, message.identifier.uniquifier),
-        # set, the order queue gets a direct name in the packet (QB-322)
+        # if it is set, the order queue gets a direct name in the packet (QB-322)
         carrier_header=message.transaction_status_queue.removeprefix(MARK) if is_direct else "",
     )
     receiver = state.receiver

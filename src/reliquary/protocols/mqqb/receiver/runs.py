@@ -1,13 +1,13 @@
-"""Runs of messages: those of one arrival that go to one queue are handed to the manager together.
+"""Hands messages that arrive together for one queue to the manager as a run.
 
     inbox: a a a a b ... --> run of a a a a --> RunArrived --> RunJudged
                                                    |              |-- taken: counted and remembered as one
                                                    |              '-- not taken: each by itself, `messages`
                                                    '-- at most until a SessionAck is due
 
-A run has only messages that nothing special happens to: no SessionHeader rides on them, none is a duplicate
-or out of turn, none is signed or encrypted.  The first packet that is otherwise ends the run.  The SID that
-Windows adds to each message is an attribute of it and decides nothing (G-64), so it is in a run as well.
+A run has only messages without SessionHeader, in order, not duplicated, unsigned and unencrypted.  The
+first other packet ends the run.  The SID that Windows adds to each message is an attribute of it and
+decides nothing (G-64), so it is in a run as well.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from reliquary.wire.packet.transaction import TransactionHeader
 from reliquary.wire.packet.user_message import UserMessage
 
 LEAST: Final = 2
-"""A run has at least two messages."""
+"""The least number of messages in a run."""
 
 
 @dataclass(slots=True)
@@ -48,7 +48,7 @@ class _Collected:
     last: int = 0
     """The number of the last message in its stream."""
     read_before: ReadBefore | None = None
-    """A packet that is alike to the first one of the run."""
+    """A packet with the header layout of the first one of the run."""
 
 
 def begin_run(state: State, session: Session, now: Instant) -> bool:
@@ -72,7 +72,7 @@ def begin_run(state: State, session: Session, now: Instant) -> bool:
 
 
 def _room(session: Session) -> int:
-    """Return how many messages may come before a SessionAck is due, so that it leaves when it should."""
+    """Return how many messages may come before a SessionAck is due, so that it leaves in time."""
     half = max(session.room // 2, 1)
     new = session.recoverable_received - session.last_acked
     return min(half - session.unacked, MOST_BITS - new)
@@ -93,7 +93,7 @@ def _by_pattern(session: Session, found: _Collected) -> Arriving | None:
     more = first.more if header is None else _placed(before, header)
     if header is not None and more is None:
         return None
-    found.read_before = before  # not earlier: the run may begin with a packet of another pattern
+    found.read_before = before  # not before this point: the run may begin with a packet of another pattern
     message = Message(
         ObjectId(before.key[0], varying.message_id),
         varying.body,
@@ -109,7 +109,7 @@ def _by_pattern(session: Session, found: _Collected) -> Arriving | None:
 
 
 def _placed(before: ReadBefore, header: TransactionHeader) -> Attributes | None:
-    """Return the rare attributes of a message at this place of the stream; None if the stream is another."""
+    """Return the rare attributes of a message in this position of the stream; None for another stream."""
     known, more = before.packet.transaction, before.message.more
     assert known is not None, "packets of one pattern are all in streams, or none is"
     assert more is not None, "a message of a stream has rare attributes"
@@ -139,7 +139,7 @@ def _in_full(session: Session, found: _Collected) -> Arriving | None:
     packet = _decoded(data)
     if packet is None:
         return None
-    session.inbox[0] = packet  # it is decoded once, whatever becomes of it
+    session.inbox[0] = packet  # it is decoded once, whether the run takes it or not
     if (
         not isinstance(packet, UserMessage)
         or packet.session is not None
@@ -162,7 +162,7 @@ def _in_full(session: Session, found: _Collected) -> Arriving | None:
 
 
 def _decoded(data: bytes | Packet) -> Packet | None:
-    """Return a packet of the inbox; None for one that is malformed, which `arrivals` reports."""
+    """Return the decoded packet; None for a malformed one, which `arrivals` reports."""
     if not isinstance(data, bytes):
         return data
     try:
@@ -179,7 +179,7 @@ def _is_in_turn(state: State, session: Session, found: _Collected, arriving: Arr
 
 
 def _is_alike(first: UserMessage, packet: UserMessage) -> bool:
-    """Return whether a message comes from the source of the first one, for its destination, in its stream."""
+    """Return whether a message has the source, the destination and the stream of the first one."""
     one, other = first.user, packet.user
     if one.source != other.source or one.destination != other.destination or one.address != other.address:
         return False
@@ -191,7 +191,7 @@ def _is_alike(first: UserMessage, packet: UserMessage) -> bool:
 
 
 def _is_new(state: State, found: _Collected, arriving: Arriving, now: Instant) -> bool:
-    """Return whether no message with this identifier came before, neither in the run nor in the history."""
+    """Return whether no message with this identifier came before, in the run or in the history."""
     identifier = arriving.message.identifier
     if identifier in found.identifiers:
         return False
@@ -220,7 +220,7 @@ def _is_next(
 
 
 def _hand_over(state: State, session: Session, run: list[Arriving]) -> None:
-    """Let the manager take the run; `arrivals.on_run_judged` follows in this turn."""
+    """Offer the run to the manager; `arrivals.on_run_judged` follows in this turn."""
     first = run[0]
     if first.is_transactional:
         ordering.note_peer(state, first.packet.user.source, session.peer)

@@ -1,4 +1,4 @@
-"""What order and final acknowledgements say about messages of our streams, [MS-MQQB] 3.1.5.6 and 3.1.5.7.
+"""Processes order and final acknowledgements for messages of outgoing streams, [MS-MQQB] 3.1.5.6 and 3.1.5.7.
 
 order ack    the receiver has all messages up to a number: they are done, or wait for their final ack
 final ack    how one message left its destination queue: received, or a dead letter
@@ -34,7 +34,10 @@ RECEIVED: Final = 0x4000
 
 
 def on_order_ack(state: State, session: Session, ack: OrderAck, now: Instant) -> None:
-    """The receiver has all up to a number (QB-224 to QB-228); an unknown stream is ignored (G-37)."""
+    """Confirm messages up to the acknowledged number (QB-224 to QB-228).
+
+    An unknown stream is ignored (G-37).
+    """
     state.counts[Count.ORDER_ACKS_RECEIVED] += 1
     # DEPARTS from 3.1.5.6 (QB-226): only the stream with this number is confirmed, because a late
     # acknowledgement would free messages of the next stream (G-37).
@@ -46,7 +49,7 @@ def on_order_ack(state: State, session: Session, ack: OrderAck, now: Instant) ->
 
 
 def on_final_ack(state: State, session: Session, ack: FinalAck, now: Instant) -> None:
-    """A message left its queue there (QB-233, QB-234); one for none of ours is ignored."""
+    """End a message that left its destination queue (QB-233, QB-234); unknown messages are ignored."""
     state.counts[Count.FINAL_ACKS_RECEIVED] += 1
     body = ack.body
     queue = state.queue_of.get(body.sequence)
@@ -121,17 +124,17 @@ def _numbered_anew(state: State, ack: FinalAck) -> tuple[int, int]:
 
 
 def _acknowledge(state: State, queue: int, last: int, now: Instant) -> None:
-    """Order acknowledgements are cumulative; one that comes again or late changes nothing."""
+    """Confirm all messages up to a number; a repeated or late acknowledgement changes nothing."""
     sent, route = state.sent[queue], state.sender.routes.get(queue)
     if last > sent.stream.last:
         if not _is_restored(state, sent.stream):
             _warn_of_unsent(state, queue, sent.stream, last)
             return
-        last = sent.stream.last  # numbers after the backup were given by the lost manager
+        last = sent.stream.last  # numbers after the backup were assigned by the lost manager
     if route is not None:
         route.progress.receipt(now)  # QB-224
     # DEPARTS from 3.1.5.6 (QB-228): no session acknowledgement is needed, because the order acknowledgement
-    # may come before it, and the message would stay for ever (G-38).
+    # may come before it, and the message would stay permanently (G-38).
     # A message that has both acknowledgements is gone (QB-207).
     confirmed = acknowledge(state, queue, last)
     if confirmed is not None:
@@ -155,7 +158,7 @@ def _is_restored(state: State, stream: OutgoingStream) -> bool:
 
 
 def _warn_of_unsent(state: State, queue: int, stream: OutgoingStream, last: int) -> None:
-    """Ignore an acknowledgement of numbers that were never given: to free messages by it would lose them."""
+    """Warn about an acknowledgement of unassigned numbers, and ignore it, because it would lose messages."""
     why = f"it says {last}, and {stream.last} is the last number of stream {stream.number}"
     state.draft.ask(Warn(f"outgoing queue {queue}", STRANGE, why))
     state.counts[Count.STRANGE_ACKS] += 1
@@ -166,7 +169,7 @@ def _warn_of_unsent(state: State, queue: int, stream: OutgoingStream, last: int)
 def _note_arrived(
     state: State, route: SessionQueue, sent: Sent, arrived: tuple[int, ...], now: Instant
 ) -> None:
-    """Messages have their order acknowledgement, some perhaps before the session acknowledgement."""
+    """Record that messages have their order acknowledgement, some before the session acknowledgement."""
     accepted = []
     for lookup_id in arrived:
         entry = route.under_way.pop(lookup_id, None)

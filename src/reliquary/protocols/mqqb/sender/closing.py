@@ -1,4 +1,4 @@
-"""Streams of an older era are brought to their end (`reliquary.streams.closing` has the rules)."""
+"""Ends streams of an older era (`reliquary.streams.closing` has the rules)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reliquary.streams.closing import PATIENCE, make_dead_letters
 
 
 def is_free(state: State, route: SessionQueue) -> bool:
-    """Return whether new messages may be numbered; if not, they wait for the end of the closed stream."""
+    """Return whether new messages may get numbers; if not, they wait for the end of the closed stream."""
     sent = state.sent.get(route.queue)
     if sent is None or not sent.stream.closed:
         return True
@@ -24,7 +24,7 @@ def is_free(state: State, route: SessionQueue) -> bool:
 
 
 def on_wait_over(state: State, queue: int, now: Instant) -> None:
-    """Transactional Ack Wait Timer: all is sent again, unless a closed stream has waited long enough."""
+    """Send a stream again when its Transactional Ack Wait Timer fires, or give up an old closed stream."""
     route, sent = state.sender.routes.get(queue), state.sent.get(queue)
     if route is None or not route.wait.running:
         return
@@ -36,14 +36,14 @@ def on_wait_over(state: State, queue: int, now: Instant) -> None:
 
 
 def give_up(state: State, route: SessionQueue, why: str) -> None:
-    """Make dead letters of all messages that a stream has left; the stream ends with that."""
+    """Make dead letters of all remaining messages of a stream, which then ends."""
     left = make_dead_letters(state, route.queue, route.destination, why)
     forget(route, left)
     free(state, route.queue, left, NOT_KNOWN)
 
 
 def start_anew(state: State, queue: int, gone: tuple[int, ...]) -> None:
-    """An administrator has ended the stream of a queue: messages that have not left it are sent again.
+    """Send the messages of a queue again in a new stream, because an administrator has ended the old one.
 
     Packets of the old stream that wait in an outbox are not sent any more.  The receiver may have those that
     were sent, and takes the messages in them a second time if they come under new numbers.

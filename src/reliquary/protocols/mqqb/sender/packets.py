@@ -1,4 +1,4 @@
-"""A message becomes a packet, [MS-MQQB] 3.1.7.1, with its place in the stream of its queue.
+"""Makes the packet of a message, [MS-MQQB] 3.1.7.1, with its position in the stream of its queue.
 
 A message of a stream always has the sender of the stream as its source, also one that another protocol
 brought: its receiver keeps one sequence for each source and destination (G-30).
@@ -26,13 +26,16 @@ from reliquary.wire.packet.transaction import IDENTIFIER_LIMIT, TransactionHeade
 
 LOW: Final = 0xFFFFFFFF
 _NO_PLACE: Final = {"transaction": None, "first_in_transaction": False, "last_in_transaction": False}
-"""The attributes that say where in its transaction a message is; a stream writes them into its header."""
+"""The attributes with the position of a message in its transaction; a stream writes them into its header."""
 MOST_TRANSACTIONS: Final = 4096
-"""How many numbers of transactions are remembered; a message that goes again keeps its number that long."""
+"""The number of transactions whose numbers are kept.
+
+A message that is sent again keeps its number that long.
+"""
 
 
 def plain_packet(state: State, route: SessionQueue, entry: Entry, peer: str) -> bytes:
-    """Return the packet of a message outside streams; one that is passed on keeps its TransactionHeader.
+    """Return the packet of a message outside streams; a forwarded message keeps its TransactionHeader.
 
     `peer` is the address that the packet goes to.
     """
@@ -81,7 +84,7 @@ def stream_packet(state: State, route: SessionQueue, entry: Entry, sent: Sent, n
 
 
 def _header(state: State, message: Message, stream: OutgoingStream) -> TransactionHeader:
-    """Return the place of a message in a stream, without its numbers."""
+    """Return the position of a message in a stream, without its numbers."""
     return TransactionHeader(
         _transaction_number(state, message),
         stream.number & LOW,
@@ -96,7 +99,7 @@ def _header(state: State, message: Message, stream: OutgoingStream) -> Transacti
 
 
 def _place(state: State, message: Message, stream: OutgoingStream, written: Written) -> Pattern | None:
-    """Return the pattern for the place of a message in its stream, and keep it; None if there is none.
+    """Return the pattern for the position of a message in its stream, and keep it; None if there is none.
 
     Messages in the middle of one transaction have equal rare attributes, so one pattern serves them all.
     """
@@ -118,7 +121,7 @@ def refuse_privacy(message: Message, destination: object) -> None:
 
 
 def _is_like(message: Message, other: Message) -> bool:
-    """Return whether the attributes that every message has are equal, besides those that a pattern varies."""
+    """Return whether two messages have equal attributes, except for those that a pattern varies."""
     return (
         message.label == other.label
         and message.priority == other.priority
@@ -136,7 +139,10 @@ def _addressed(entry: Entry, message: Message) -> Message:
 
 
 def message_id(entry: Entry, message: Message, sender: UUID) -> int:
-    """Return the MessageID of a message in a stream: its own, or for a foreign one its LookupIdentifier."""
+    """Return the MessageID of a message in a stream.
+
+    Its own, or its LookupIdentifier for a foreign message.
+    """
     own = message.identifier.lineage.int == sender.int  # `==` of two UUIDs is a function of Python
     return (message.identifier.uniquifier if own else entry.lookup_id) & LOW
 
@@ -170,21 +176,21 @@ def is_final_ack(message: Message, destination: str) -> bool:
 
 
 def refused_sender(message: Message, destination: str) -> UUID:
-    """Return the sender of a message that this final acknowledgement reports as refused; else NO_GUID."""
+    """Return the sender of the message that this final acknowledgement reports as refused, or NO_GUID."""
     if not is_final_ack(message, destination) or message.message_class >= MessageClass.NACK_QUEUE_DELETED:
         return NO_GUID
     return manager_of(destination) if message.message_class >= MessageClass.NACK_BAD_DEST_QUEUE else NO_GUID
 
 
 def manager_of(destination: str) -> UUID:
-    """Return the manager that a PRIVATE name names."""
+    """Return the manager in a PRIVATE name."""
     return UUID(destination.removeprefix("PRIVATE=").partition("\\")[0])
 
 
 def _final_ack(state: State, message: Message, destination: str, peer: str) -> bytes:
     """Return the packet of a final acknowledgement (QB-070, QB-321).
 
-    Its carrier header says whether the name is direct.  The address in the name is where its sender is now,
+    Its carrier header shows whether the name is direct.  The address in the name is where its sender is now,
     because it may have moved since its message came (G-49).
     """
     body = FinalBody.decode(message.body)
@@ -200,7 +206,7 @@ def _final_ack(state: State, message: Message, destination: str, peer: str) -> b
 
 
 def order_ack_packet(state: State, incoming: Incoming, peer: str, now: Instant) -> bytes:
-    """Return the order acknowledgement for all that was taken, up to a hole (QB-129, QB-320, G-39).
+    """Return the order acknowledgement for all accepted messages up to a gap (QB-129, QB-320, G-39).
 
     `peer` is the address that it goes to (QB-063).
     """
@@ -208,7 +214,7 @@ def order_ack_packet(state: State, incoming: Incoming, peer: str, now: Instant) 
     is_direct = stream.format_name.upper().startswith("DIRECT=")  # QB-241
     route = acks.AckAddresses(state.identity.lineage, incoming.key[0], peer if is_direct else "")
     # DEPARTS from 3.1.7.17 (QB-319, QB-320): an order acknowledgement is express and names the incoming
-    # stream, because it is made anew whenever it is needed, and our own stream says nothing to the peer
+    # stream, because it is made anew whenever it is needed, and our own stream means nothing to the peer
     # (G-39, G-42).
     receiver, seconds = state.receiver, in_whole_seconds(now)
     receiver.last_order_ack = (receiver.last_order_ack or seconds) + 1 & LOW

@@ -1,4 +1,4 @@
-"""Order acknowledgements are waited for, [MS-MQQB] 3.1.6.5; messages that have none are sent again.
+"""Waits for order acknowledgements, [MS-MQQB] 3.1.6.5, and sends messages without one again.
 
 The wait belongs to the stream and not to the session, because sessions end (G-35).  A time-out makes the next
 wait longer, and progress makes it short again (G-36).
@@ -18,27 +18,30 @@ ORDER_WAIT: Final = "mqqb-order-wait"
 
 
 def start_wait(state: State, route: SessionQueue, now: Instant, *, again: bool = False) -> None:
-    """Wait for an order acknowledgement (QB-141); a wait that runs goes on, unless it is to begin `again`."""
+    """Wait for an order acknowledgement (QB-141).
+
+    A wait that runs continues, unless it is to begin `again`.
+    """
     if again or not route.wait.running:
         state.draft.ask(SetTimer((ORDER_WAIT, route.queue), route.wait.start(now)))
 
 
 def stop_wait(state: State, route: SessionQueue) -> None:
-    """Wait no more: nothing is outstanding, or no acknowledgement can come."""
+    """Stop the wait, because nothing is outstanding, or no acknowledgement can come."""
     if route.wait.running:
         route.wait.stop()
         state.draft.ask(CancelTimer((ORDER_WAIT, route.queue)))
 
 
 def on_order_wait(state: State, route: SessionQueue, now: Instant) -> None:
-    """No order acknowledgement came in time: all messages of the stream are sent again (QB-235)."""
+    """Send all messages of the stream again, because no order acknowledgement came in time (QB-235)."""
     sent = state.sent.get(route.queue)
     route.wait.running = False
     if sent is None or not sent.awaiting or route.paused:
         return
     if route.session and sent.at(sent.first_awaiting()) in route.under_way:
         # DEPARTS from 3.1.6.5 (QB-235): nothing is sent again while the first message has no session
-        # acknowledgement, because a slow connection would carry it again and again.
+        # acknowledgement, because a slow connection would carry it many times.
         start_wait(state, route, now)
         return
     # DEPARTS from 3.1.5.6 (QB-152, QB-225): a time-out makes the next wait longer and progress makes it

@@ -1,4 +1,4 @@
-r"""Outgoing queues are connected to sessions, paused and resumed, [MS-MQQB] 3.1.7.12 to 3.1.7.14.
+r"""Connects outgoing queues to sessions, pauses and resumes them, [MS-MQQB] 3.1.7.12 to 3.1.7.14.
 
 DIRECT=TCP:10.0.0.7\private$\orders    host 10.0.0.7
 DIRECT=OS:shop\private$\orders         host shop
@@ -28,9 +28,10 @@ from reliquary.streams.ladder import ReceiptWait
 
 
 def on_connection_wanted(state: State, signal: ConnectionWanted, now: Instant) -> None:
-    """Messages wait for a destination: find or open its session, once the server listens (QB-271, QB-272).
+    """Find or open the session for a destination with waiting messages (QB-271, QB-272).
 
-    The manager asks again after a rest, as long as messages wait (QB-154).
+    Nothing is opened before the server listens.  The manager repeats the request after a pause, as
+    long as messages wait (QB-154).
     """
     state.sender.wanted[signal.queue] = signal.destination
     if state.addressed:
@@ -38,7 +39,7 @@ def on_connection_wanted(state: State, signal: ConnectionWanted, now: Instant) -
 
 
 def connect_wanted(state: State, now: Instant) -> None:
-    """Connect the queues that want it."""
+    """Connect the queues that wait for a session."""
     wanted, state.sender.wanted = state.sender.wanted, {}
     for queue, destination in wanted.items():
         if leads_home(state, destination):
@@ -49,7 +50,7 @@ def connect_wanted(state: State, now: Instant) -> None:
             route = state.sender.routes[queue] = _route(state, queue, destination)
         route.paused = False
         if not route.host and route.manager == NO_GUID:
-            # only a directory knows where it is, so nothing is tried again (QB-171)
+            # only a directory knows the address, so nothing is tried again (QB-171)
             links.lose(
                 state, route, OutgoingEvent.VALIDATION_NEEDED, ConnectionStatus.ROUTING_DATA_NOT_AVAILABLE
             )
@@ -85,13 +86,13 @@ def _remove_older(state: State, queue: int, destination: str) -> None:
 
 
 def leads_home(state: State, destination: str) -> bool:
-    """Return whether a destination is at this manager; the queue was made before its addresses were known."""
+    """Return whether a destination is at this manager; its queue was made before the addresses were known."""
     name = parse_single(destination)
     return isinstance(name, DirectName) and name.host.casefold() in state.own_hosts
 
 
 def on_paused(state: State, signal: QueuePaused, now: Instant) -> None:
-    """Pause Queue: nothing more is sent; packets that are under way are still acknowledged (QB-315)."""
+    """Stop sending for a paused queue; packets that are under way are still acknowledged (QB-315)."""
     # DEPARTS from 3.1.7.13 (QB-315): no window of 1 is sent to the peer, because it would throttle the
     # other direction (G-53).
     del now
@@ -102,7 +103,10 @@ def on_paused(state: State, signal: QueuePaused, now: Instant) -> None:
 
 
 def on_resumed(state: State, signal: QueueResumed, now: Instant) -> None:
-    """Resume Queue (QB-316): wait for acknowledgements again; the manager wants a connection if needed."""
+    """Wait for acknowledgements of a resumed queue again (QB-316).
+
+    The manager requests a connection if needed.
+    """
     route = state.sender.routes.get(signal.queue)
     if route is None:
         return

@@ -1,6 +1,6 @@
-"""Messages are numbered and put into the outbox of a session, [MS-MQQB] 3.1.7.1 and 3.1.7.16.
+"""Numbers messages and puts them into the outbox of a session, [MS-MQQB] 3.1.7.1 and 3.1.7.16.
 
-SendUserMessage ... SendsDue    all that the manager hands out in a turn is numbered together, in one row
+SendUserMessage ... SendsDue    all messages of a turn are numbered together, in one row
 
 what is sent                         what frees it
 an express message                   the count in a SessionHeader
@@ -54,11 +54,11 @@ MARKED_AHEAD: Final = 2
 
 
 class SendsDue(Signal, frozen=True):
-    """MQQB to itself: the manager has handed out all messages of this turn."""
+    """The manager has handed out all messages of this turn; MQQB sends this signal to itself."""
 
 
 def on_send(state: State, signal: SendUserMessage, now: Instant) -> None:
-    """Send User Message Wrapper (QB-274); the message is sent when the manager has handed out all."""
+    """Keep a message until the manager has handed out all messages of this turn (QB-274)."""
     del now
     if not state.sender.handed_out:
         state.draft.signal(SendsDue())
@@ -66,7 +66,7 @@ def on_send(state: State, signal: SendUserMessage, now: Instant) -> None:
 
 
 def on_sends_due(state: State, signal: SendsDue, now: Instant) -> None:
-    """Put all messages of this turn into outboxes, in the order of their queues, and send what fits."""
+    """Put all messages of this turn into outboxes, in the order of their queues, and send as many as fit."""
     del signal
     handed_out, state.sender.handed_out = state.sender.handed_out, []
     queues: dict[int, list[SendUserMessage]] = {}
@@ -97,8 +97,8 @@ def on_sends_due(state: State, signal: SendsDue, now: Instant) -> None:
 
 
 def _weight(message: Message) -> Weight:
-    """Return how a message outside our streams counts."""
-    # A message of another manager's stream that is passed on keeps its TransactionHeader (QB-124), and a
+    """Return how a message outside of our streams is counted."""
+    # A forwarded message of another manager's stream keeps its TransactionHeader (QB-124), and a
     # session acknowledgement frees it here: only its first sender and its destination count its numbers
     # (QB-123, QB-125).
     return Weight.EXPRESS if message.is_express and message.sequence is None else Weight.RECOVERABLE
@@ -127,7 +127,7 @@ def _send_stream(
     if sent is None:
         return
     if sent.stream.receiver != session.peer:
-        apply(state, ReceiverKnown(route.queue, session.peer))  # G-65: who may acknowledge it
+        apply(state, ReceiverKnown(route.queue, session.peer))  # G-65: the manager that may acknowledge it
     if sent.awaiting:
         start_wait(state, route, now)
         state.draft.signal(progressed(route.queue, sent, route.progress, route.wait))
@@ -136,7 +136,7 @@ def _send_stream(
 def _send_again(
     state: State, route: SessionQueue, session: Session, sent: Sent, send: SendUserMessage
 ) -> None:
-    """Send a message that has a number; one that was confirmed waits only for its final acknowledgement."""
+    """Send a message that has a number; a confirmed one waits only for its final acknowledgement."""
     if sent.numbers[send.lookup_id] > sent.stream.acknowledged:
         put(session, route, _entry(state, send, Weight.STREAM))
         return
@@ -147,7 +147,7 @@ def _send_again(
 def _send_first(
     state: State, route: SessionQueue, session: Session, sends: list[SendUserMessage], now: Instant
 ) -> None:
-    """Give messages their numbers; the numbers are on disk before the packets leave (QB-281, G-33)."""
+    """Assign numbers to messages; the numbers are on disk before the packets leave (QB-281, G-33)."""
     sent = state.sent.get(route.queue)
     first = 1 if sent is None else sent.stream.last + 1  # QB-109
     fitting = sends[: LAST_NUMBER + 1 - first]
@@ -174,7 +174,7 @@ def _send_first(
 
 
 def on_withdrawn(state: State, signal: MessageWithdrawn, now: Instant) -> None:
-    """Messages expired or were purged (QB-279); later numbers name another previous one from now on."""
+    """Forget messages that expired or were purged (QB-279); later numbers name another previous number."""
     del now
     route, sent = state.sender.routes.get(signal.queue), state.sent.get(signal.queue)
     if route is not None:

@@ -1,9 +1,9 @@
-"""What a SessionHeader of the peer says about packets that are under way, [MS-MQQB] 3.1.5.5.
+"""Settles packets that are under way by a SessionHeader of the peer, [MS-MQQB] 3.1.5.5.
 
     ack                      that many packets came: express messages are done, those of streams are accepted
     recoverable ack and set  these recoverable messages are stored: they are done
 
-Only packets of this session are looked at, by its own numbers modulo 2**16 (G-15, G-17).
+Only packets of this session are settled, by its own numbers modulo 2**16 (G-15, G-17).
 """
 
 from __future__ import annotations
@@ -20,11 +20,14 @@ from reliquary.streams.outgoing import Sent
 from reliquary.wire.packet.session import SessionHeader
 
 HALF: Final = 0x8000
-"""A number that is this far ahead of another one lies before it, modulo 2**16."""
+"""A number that is this far ahead of another one counts as before it, modulo 2**16."""
 
 
 def on_header(state: State, session: Session, found: SessionHeader, now: Instant) -> str:
-    """Settle what the peer acknowledges, 3.1.5.5; return why the session must be closed, or an empty text."""
+    """Settle what the peer acknowledges, 3.1.5.5.
+
+    Return the reason to close the session, or an empty text.
+    """
     # DEPARTS from 3.1.5.5.1 (QB-201, QB-203, QB-205): only packets of this session are settled, by its own
     # numbers, and only unsent ones are sent next, because numbers of an older session, or 0, would free
     # messages that never left (G-15, G-16, G-17).
@@ -56,7 +59,7 @@ def on_header(state: State, session: Session, found: SessionHeader, now: Instant
 
 
 def _came(state: State, entry: Entry, done: dict[int, list[int]], streams: dict[int, Sent]) -> None:
-    """Note that the peer has a packet; `done` and `streams` get the message or the stream it concerns."""
+    """Record that the peer has a packet; `done` and `streams` get the message or its stream."""
     if not entry.live:
         return
     if entry.weight is Weight.EXPRESS:
@@ -73,7 +76,10 @@ def _came(state: State, entry: Entry, done: dict[int, list[int]], streams: dict[
 
 
 def _stored(state: State, session: Session, found: SessionHeader, done: dict[int, list[int]]) -> None:
-    """Note which recoverable messages the peer has stored: all before the first bit, and those with a bit."""
+    """Record which recoverable messages the peer has stored.
+
+    All before the first bit, and those with a bit.
+    """
     first = found.recoverable_ack
     for number in list(session.unstored):
         place = (number - first) & MASK
@@ -87,7 +93,7 @@ def _stored(state: State, session: Session, found: SessionHeader, done: dict[int
 
 
 def _end(state: State, entry: Entry, done: dict[int, list[int]]) -> None:
-    """Note that the transfer of a message has ended."""
+    """Record that the transfer of a message has ended."""
     entry.live = False
     route = state.sender.routes.get(entry.queue)
     if route is not None:

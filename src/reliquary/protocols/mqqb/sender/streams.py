@@ -1,12 +1,12 @@
-"""The stream of an outgoing queue, [MS-MQQB] 3.1.1.5: how it begins and ends.
+"""Begins and ends the stream of an outgoing queue, [MS-MQQB] 3.1.1.5.
 
     numbered --> session ack: accepted --> order ack: done
         |               |                      '----> if it asked for it, waits for its final ack --> done
         '-- sent again -'                                                         dead letter <--'
 
-A number is given once, and is on disk before its packet leaves.  With the last number the stream ends; the
-next message begins another, with a greater number (QB-120).  A stream may begin with any number, so one whose
-first message expired goes on.
+A number is assigned once, and is on disk before its packet leaves.  With the last number the stream
+ends; the next message begins another, with a greater number (QB-120).  A stream may begin with any
+number, so a stream whose first message expired continues.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def wants_final(message: Message) -> bool:
 
 
 def begin(state: State, route: SessionQueue, stream: OutgoingStream) -> None:
-    """Give a new stream to a queue (QB-106, QB-121)."""
+    """Assign a new stream to a queue (QB-106, QB-121)."""
     apply(state, StreamBegun(route.queue, stream))
     route.progress.begin()
     route.wait.progress()
@@ -43,7 +43,8 @@ def begin(state: State, route: SessionQueue, stream: OutgoingStream) -> None:
 def make_room(state: State, route: SessionQueue, sent: Sent) -> None:
     """Report messages that the peer has to the manager, as long as few enough wait for an order ack.
 
-    All are reported if the lowest number is not sent yet, because no order acknowledgement comes before.
+    All are reported if the lowest number is not sent yet, because no order acknowledgement can come
+    before that.
     """
     room = state.settings.awaiting - (sent.awaiting - len(route.withheld))
     if room < len(route.withheld):
@@ -54,7 +55,7 @@ def make_room(state: State, route: SessionQueue, sent: Sent) -> None:
 
 
 def free(state: State, queue: int, lookup_ids: tuple[int, ...], reason: MessageClass) -> None:
-    """Messages of a stream have left the queue; with the last one the stream ends (QB-230)."""
+    """Forget messages of a stream that have left the queue; with the last one the stream ends (QB-230)."""
     apply(state, NumbersFreed(queue, lookup_ids))
     sent, route = state.sent[queue], state.sender.routes.get(queue)
     if reason.is_failure and route is not None:
@@ -67,25 +68,25 @@ def free(state: State, queue: int, lookup_ids: tuple[int, ...], reason: MessageC
             go_again(state, route)
     else:
         let_others_go(state, route, sent)
-    if route is not None and reason.is_failure:  # an acknowledgement shows it by itself
+    if route is not None and reason.is_failure:  # an acknowledgement shows this by itself
         now_sent = state.sent.get(queue) or Sent(sent.stream)
         state.draft.signal(progressed(queue, now_sent, route.progress, route.wait))
 
 
 def marked(state: State) -> int:
-    """Return a mark for what this turn writes: it is on disk when `stored_mark` has come up to the mark."""
+    """Return a mark for the writes of this turn: they are on disk when `stored_mark` has reached it."""
     sender = state.sender
     sender.last_mark += 1
     state.draft.ask(ContinueAfterSync(HandOutStored(sender.last_mark)))
-    state.draft.wait()  # what is handed out may have been written by an earlier turn
+    state.draft.wait()  # an earlier turn may have written what is handed out
     return sender.last_mark
 
 
 def mark_ahead(state: State, session: Session, least: int) -> None:
     """Ask for a sync if fewer than `least` packets at the head of an outbox are on disk after the last one.
 
-    A packet that is on disk when the window has room leaves at once.  While enough of them wait, no sync is
-    asked for, so that one serves for many messages.
+    A packet that is on disk when the window has room leaves at once.  As long as enough of them wait,
+    no sync is requested, so that one sync serves many messages.
     """
     unmarked = min(session.unmarked, len(session.outbox))
     session.unmarked = unmarked
@@ -95,19 +96,19 @@ def mark_ahead(state: State, session: Session, least: int) -> None:
 
 
 def on_stored(state: State, event: HandOutStored, now: Instant) -> None:
-    """Note that what a turn wrote is on disk: packets that show it need not wait any more."""
+    """Record that the writes of a turn are on disk, so that their packets need not wait any more."""
     del now
     state.sender.stored_mark = max(state.sender.stored_mark, event.mark)
 
 
 def let_others_go(state: State, route: SessionQueue | None, sent: Sent) -> None:
-    """Let messages go that waited behind a closed stream, once all of it is confirmed."""
+    """Release the messages that waited behind a closed stream, once all of it is confirmed."""
     if sent.stream.closed and not sent.awaiting and route is not None and route.has_unsent:
         go_again(state, route)
 
 
 def end(state: State, queue: int) -> None:
-    """End the stream: nothing is sent in it any more (QB-122)."""
+    """End the stream, in which no further message is sent (QB-122)."""
     apply(state, StreamEnded(queue))
     route = state.sender.routes.get(queue)
     if route is not None:
@@ -115,7 +116,7 @@ def end(state: State, queue: int) -> None:
 
 
 def forget(route: SessionQueue, lookup_ids: tuple[int, ...]) -> None:
-    """Forget that these messages are under way; a session acknowledgement for them means nothing any more."""
+    """Forget that these messages are under way; a session acknowledgement for them has no effect any more."""
     for lookup_id in lookup_ids:
         entry = route.under_way.pop(lookup_id, None)
         if entry is not None:

@@ -1,4 +1,4 @@
-"""Packets leave the outbox of a session as far as the window allows, [MS-MQQB] 3.1.7.1.3 and 3.1.7.1.6.
+"""Sends packets from the outbox of a session as far as the window allows, [MS-MQQB] 3.1.7.1.3 and 3.1.7.1.6.
 
 The n-th user packet of a session has number n, so a packet is counted when it is made (QB-283).
 """
@@ -32,7 +32,7 @@ MOST_UNSTORED: Final = 0x7FFF
 UNWRITABLE: Final = MessageClass.NACK_COULD_NOT_ENCRYPT
 """The reason for a message that cannot be encrypted.
 
-Also for one that does not fit into a packet: no class says that, and this one is nearest.
+It also serves for a message that does not fit into a packet, because no class says that.
 """
 
 
@@ -41,7 +41,7 @@ def pump(state: State, session: Session, now: Instant) -> None:
     if not session.is_open:
         return
     # DEPARTS from 3.1.7.1 (QB-157, QB-275): packets that are under way in this session are compared with
-    # the smaller window of both sides, because a backlog that counts would let nothing leave, and the peer
+    # the smaller window of both sides, because nothing would leave if waiting packets counted, and the peer
     # asks for its window (G-09, G-10).
     room, most, before = session.room, state.settings.most_bytes, session.sent
     outbox, outstanding, unstored = session.outbox, session.outstanding, session.unstored
@@ -61,7 +61,7 @@ def pump(state: State, session: Session, now: Instant) -> None:
 def _transmit(state: State, session: Session, entry: Entry, now: Instant) -> None:
     """Make the packet of an entry, count it, and add it to the packets of this turn, 3.1.7.1.3.
 
-    The message has its identifier since it was sent, and the manager has judged whether it expired (QB-276).
+    The message got its identifier when it was sent, and the manager has judged whether it expired (QB-276).
     """
     if not entry.live:
         return
@@ -92,16 +92,16 @@ def _transmit(state: State, session: Session, entry: Entry, now: Instant) -> Non
 def _is_stored(state: State, route: SessionQueue, entry: Entry) -> bool:
     """Return whether a message, its number and the previous number were on disk before this turn.
 
-    Its packet then need not wait for the sync of this turn, which mostly removes other messages.
+    Then its packet need not wait for the sync of this turn, which mostly removes other messages.
     """
     return entry.mark <= state.sender.stored_mark and route.mark <= state.sender.stored_mark
 
 
 def _packet(state: State, session: Session, route: SessionQueue, entry: Entry) -> bytes:
-    """Return the packet of a queue's message; empty if it is not to be sent any more or cannot be written."""
+    """Return the packet of a queue's message; empty if it must not be sent any more or cannot be written."""
     assert entry.message is not None, "an entry of a queue has a message"
     try:
-        refuse_privacy(entry.message, entry.destination)  # it waits from before MQQB was switched on
+        refuse_privacy(entry.message, entry.destination)  # it may wait from before MQQB was switched on
         if entry.weight is not Weight.STREAM:
             data = plain_packet(state, route, entry, session.address)
         else:
@@ -133,7 +133,7 @@ def _give_up(state: State, route: SessionQueue, entry: Entry, why: str) -> None:
 
 
 def _order_ack(state: State, session: Session, entry: Entry, now: Instant) -> bytes:
-    """Return the order acknowledgement of an incoming stream, for all that was taken by now."""
+    """Return the order acknowledgement of an incoming stream, for all messages accepted until now."""
     session.order_acks.discard(entry.place)
     incoming = state.places[entry.place]
     stream = incoming.stream

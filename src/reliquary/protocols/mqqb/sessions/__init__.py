@@ -1,4 +1,4 @@
-"""Sessions, [MS-MQQB] 3.1.1.3.1: one TCP connection each, used by both sides for all their queues.
+"""Implements sessions, [MS-MQQB] 3.1.1.3.1: each is a TCP connection that both sides use for all queues.
 
 It may import what `protocols.mqqb` may import, and its shared modules.  Begin with `phases`.
 
@@ -7,5 +7,5 @@ handshake       EstablishConnection and ConnectionParameters, both roles
 opening         sessions are opened and accepted; queues and acknowledgements find theirs
 closing         sessions end: idle, silent, lost, malformed
 acknowledging   SessionHeaders are made from counters, and their timer
-links           what the manager learns about the sessions of its outgoing queues
+links           reports to the manager about the sessions of its outgoing queues
 """

@@ -1,4 +1,4 @@
-"""SessionHeaders are made from the counters of a session, [MS-MQQB] 3.1.5.8.7, 3.1.6.4 and 3.1.7.11.
+"""Makes SessionHeaders from the counters of a session, [MS-MQQB] 3.1.5.8.7, 3.1.6.4 and 3.1.7.11.
 
     a packet came --> counted --> processed --> its bit is set --> SessionAck, now or when the timer fires
 
@@ -26,7 +26,7 @@ MASK: Final = 0xFFFF
 def count_packets(
     state: State, session: Session, now: Instant, *, recoverable: bool, packets: int = 1
 ) -> None:
-    """Count packets that came, whatever becomes of them (QB-017, QB-240; G-19, G-20).
+    """Count packets that came, also those that are dropped (QB-017, QB-240; G-19, G-20).
 
     The first of them starts the Session Ack Send Timer, and a recoverable one may shorten it (QB-140).
     """
@@ -67,10 +67,10 @@ def acknowledge(state: State, session: Session) -> None:
 
 
 def header(state: State, session: Session) -> SessionHeader:
-    """Return the SessionHeader for what came so far, and begin to count anew (QB-018, QB-151, G-13, G-14)."""
+    """Return the SessionHeader for all packets so far, and reset the counters (QB-018, QB-151, G-13, G-14)."""
     if session.bits:
-        # DEPARTS from 3.1.1.6.1 (QB-128): the recoverable fields are 0 only if nothing is reported, because
-        # the sender would never learn that its messages are stored (G-13).
+        # DEPARTS from 3.1.1.6.1 (QB-128): the recoverable fields are 0 only if nothing is reported,
+        # because the sender would not get to know that its messages are stored (G-13).
         state.draft.wait()  # what it reports may be stored by an earlier turn
     made = SessionHeader(
         ack=session.received & MASK,
@@ -89,7 +89,7 @@ def header(state: State, session: Session) -> SessionHeader:
 
 
 def rides(session: Session, now: Instant) -> bool:
-    """Return whether a user packet takes a SessionHeader along: 75 % of the timer are over (QB-218, G-58)."""
+    """Return whether a user packet carries a SessionHeader, as after 75 % of the timer (QB-218, G-58)."""
     # DEPARTS from 3.1.7.11 (QB-218): this is decided when the packet is sent and not when it is made,
     # because it may wait for hours in between (G-58).
     return session.unacked > 0 and not session.judging and now >= session.ack_due - session.ack_span // 4
@@ -103,6 +103,6 @@ def on_ack_send(state: State, number: int, now: Instant) -> None:
         return
     session.ack_due = 0
     # DEPARTS from 3.1.6.4 (QB-217): the timer is not restarted, because the next packet starts it and
-    # an empty acknowledgement says nothing (G-12).
+    # an empty acknowledgement has no use (G-12).
     if session.unacked:
         acknowledge(state, session)

@@ -1,7 +1,7 @@
-"""Sessions end, [MS-MQQB] 3.1.5.9, 3.1.6.2, 3.1.6.3 and 3.1.6.6: idle, silent, lost or malformed.
+"""Closes idle, silent, lost and malformed sessions, [MS-MQQB] 3.1.5.9, 3.1.6.2, 3.1.6.3 and 3.1.6.6.
 
-No packet closes a session: the TCP connection just ends.  What was not acknowledged is sent again on the next
-session.
+No packet closes a session: the TCP connection just ends.  Messages without an acknowledgement are sent
+again on the next session.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def close(
     *,
     hang_up: bool = True,
 ) -> None:
-    """Close a session (QB-295); its queues rest and connect again if messages wait (QB-296)."""
+    """Close a session (QB-295); its queues pause and connect again if messages wait (QB-296)."""
     state.unsent.pop(session.number, None)
     if hang_up:
         if session.phase is Phase.DIALLING:
@@ -105,7 +105,7 @@ def _remove(state: State, session: Session) -> None:
 
 
 def reject(state: State, session: Session, why: str) -> None:
-    """Close a session whose peer broke the protocol (QB-029, QB-030); nothing of the packet counts."""
+    """Close a session whose peer violated the protocol (QB-029, QB-030); the packet has no effect."""
     state.counts[Count.MALFORMED] += 1
     state.draft.ask(Warn(session.address or session.host, BROKEN, why))
     status = ConnectionStatus.UNKNOWN_FAILURE
@@ -116,7 +116,7 @@ def reject(state: State, session: Session, why: str) -> None:
 
 
 def on_initialization(state: State, number: int, now: Instant) -> None:
-    """Session Initialization Timer: the handshake took too long (QB-300)."""
+    """Close a session whose handshake took too long, when Session Initialization Timer fires (QB-300)."""
     del now
     session = state.sessions.get(number)
     if session is not None and not session.is_open:
@@ -125,7 +125,7 @@ def on_initialization(state: State, number: int, now: Instant) -> None:
 
 
 def on_cleanup(state: State, number: int, now: Instant) -> None:
-    """Session Cleanup Timer: an idle session is closed (QB-299)."""
+    """Close an idle session when Session Cleanup Timer fires (QB-299)."""
     del now
     session = state.sessions.get(number)
     if session is None or not session.is_open:
@@ -141,7 +141,7 @@ def on_cleanup(state: State, number: int, now: Instant) -> None:
 def end_quietly(
     state: State, session: Session, event: OutgoingEvent = OutgoingEvent.SESSION_CLEANED_UP
 ) -> None:
-    """Close a session that did nothing wrong: an acknowledgement that is due is sent first."""
+    """Close a session without a failure of its peer; an acknowledgement that is due is sent first."""
     if session.is_open and session.unacked and not session.judging:
         acknowledge(state, session)
     close(state, session, event, ConnectionStatus.CONNECTION_NOT_READY)
@@ -163,7 +163,7 @@ def wait_for_ack(state: State, session: Session) -> None:
 
 
 def on_ack_wait(state: State, number: int, now: Instant) -> None:
-    """Session Ack Wait Timer: a session whose peer is silent is closed (QB-219 to QB-222)."""
+    """Close a session whose peer is silent, when Session Ack Wait Timer fires (QB-219 to QB-222)."""
     del now
     session = state.sessions.get(number)
     if session is None:

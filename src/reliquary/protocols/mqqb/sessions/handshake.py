@@ -1,4 +1,4 @@
-"""The handshake, [MS-MQQB] 3.1.5.3 and 3.1.5.4: EstablishConnection, then ConnectionParameters.
+"""Performs the handshake, [MS-MQQB] 3.1.5.3 and 3.1.5.4: EstablishConnection, then ConnectionParameters.
 
 initiator                                   acceptor
     | EC request: own GUID, asked GUID ------> |   asked for this manager, or for anyone?
@@ -61,7 +61,7 @@ def answer_establish(state: State, session: Session, packet: EstablishConnection
 
 
 def established(state: State, session: Session, packet: EstablishConnection, now: Instant) -> None:
-    """The peer answered: check who it is, and send ConnectionParameters (QB-187 to QB-190)."""
+    """Check the identity of the peer that answered, and send ConnectionParameters (QB-187 to QB-190)."""
     why = ""
     if packet.refused:
         why = "it refuses the session"
@@ -106,7 +106,7 @@ def answer_parameters(state: State, session: Session, packet: ConnectionParamete
 
 
 def open_session(state: State, session: Session, window: int, now: Instant) -> None:
-    """The session is open: queues that wait for it are connected (QB-195, QB-196)."""
+    """Open the session, and connect the queues that wait for it (QB-195, QB-196)."""
     del now
     session.phase = Phase.OPEN
     session.peer_window = max(window, 1)  # G-09
@@ -117,6 +117,7 @@ def open_session(state: State, session: Session, window: int, now: Instant) -> N
     for queue, route in sorted(state.sender.routes.items()):
         bound = state.sessions.get(route.session)
         waits = (bound is None or not bound.is_open) and not route.paused
-        is_its_own = route.manager == session.peer != NO_GUID  # the peer may be one that cannot be dialled
+        # the peer may be a manager that cannot be dialled
+        is_its_own = route.manager == session.peer != NO_GUID
         if (waits and is_its_own) or (queue in session.routes and route.session == session.number):
             links.connect(state, session, route)

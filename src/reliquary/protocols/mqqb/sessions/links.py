@@ -1,4 +1,4 @@
-"""What the manager learns about the sessions of its outgoing queues: ConnectionChanged, ResendWanted.
+"""Reports to the manager about the sessions of its outgoing queues: ConnectionChanged, ResendWanted.
 
 queue wants a connection --> bound to a session --> CONNECTED when the session is open
                                                 '-> FAILED, CLEANED_UP or DISCONNECTED when it ends
@@ -17,7 +17,7 @@ from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingEvent
 from reliquary.queueing.model.travel.transfer import ConnectionChanged, ResendWanted, TransferAccepted
 
 AHEAD: Final = 8
-"""The manager hands out this multiple of the window, so that one sync serves for several windows."""
+"""The multiple of the window that the manager hands out, so that one sync serves several windows."""
 LEAST_AHEAD: Final = 2
 """The multiple for a queue that shares its session with many others."""
 
@@ -41,7 +41,7 @@ def bind(session: Session, route: SessionQueue) -> None:
 
 
 def connect(state: State, session: Session, route: SessionQueue) -> None:
-    """Report to the manager that a queue is connected; entries that were parked go on."""
+    """Report to the manager that a queue is connected; parked entries are put into the outbox."""
     bind(session, route)
     route.paused = False
     parked, route.parked = route.parked, []
@@ -79,7 +79,7 @@ def lose(
     addresses: tuple[str, ...] = (),
     rest: Duration | None = None,
 ) -> None:
-    """Report that a queue has no session any more: what is under way is handed out again later.
+    """Report that a queue has no session any more; entries under way are handed out again later.
 
     After a failure messages that wait for an order acknowledgement are sent again too (QB-298, G-35).  After
     an idle session was closed, the Transactional Ack Wait Timer decides about them.
@@ -94,7 +94,7 @@ def lose(
 
 
 def forget(route: SessionQueue) -> None:
-    """Forget what is under way for a queue; a session acknowledgement for it means nothing any more."""
+    """Forget the entries under way for a queue; a session acknowledgement for them has no effect any more."""
     for entry in route.under_way.values():
         entry.live = False
     route.under_way.clear()
@@ -103,7 +103,7 @@ def forget(route: SessionQueue) -> None:
 
 
 def go_again(state: State, route: SessionQueue) -> None:
-    """Let all messages without an order acknowledgement be sent again, in their order (QB-235)."""
+    """Send all messages without an order acknowledgement again, in their order (QB-235)."""
     forget(route)
     route.has_unsent = False
     route.taken.clear()
@@ -111,7 +111,7 @@ def go_again(state: State, route: SessionQueue) -> None:
 
 
 def report_taken(state: State, route: SessionQueue, count: int) -> None:
-    """Report up to `count` messages that the peer has to the manager, which may hand out others for them."""
+    """Report up to `count` messages that the peer has to the manager, which may hand out others instead."""
     taken = tuple(islice(route.withheld, max(count, 0)))
     if taken:
         for lookup_id in taken:

@@ -1,13 +1,13 @@
-r"""Sessions are opened and accepted, [MS-MQQB] 3.1.5.2 and 3.1.5.10; queues find the session to their peer.
+r"""Opens and accepts sessions, [MS-MQQB] 3.1.5.2 and 3.1.5.10, and finds the session for a queue.
 
     DIRECT=TCP:10.0.0.7\q, DIRECT=OS:host\q    the session that was dialled to this host, or to its address
     PRIVATE=guid\4                             an open session with it, or the address of its streams
 
-There is one session for an address and port, whatever names lead there: a host name is dialled, the resolver
-gives its addresses, and if one of them has a session, the queues of that name use it.
-A session that a peer opened serves for a host too, if this manager answered at that host before, and at the
-address that the peer calls from.  The address alone does not tell which manager it is, because several may
-share one behind a router; the GUID alone does not either, because any caller may claim it.
+All names of an address and port share one session: a host name is dialled, the resolver gives its
+addresses, and if one of them has a session, the queues of that name use it. A session that a peer
+opened serves for a host too, if this manager answered at that host before, and at the address that the
+peer calls from.  The address alone does not identify the manager, because several may share one behind
+a router; nor does the GUID, because any caller may claim it.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from reliquary.wire.packet.internal import NOT_PINGED, RELEASE, SERVER_CLASS, Es
 from reliquary.wire.packet.ping import Ping
 
 MILLISECONDS: Final = 0xFFFFFFFF
-"""TimeStamp is a number of milliseconds modulo 2**32."""
+"""The milliseconds in TimeStamp, modulo 2**32."""
 
 
 def session_to(state: State, host: str, manager: UUID = NO_GUID) -> Session | None:
-    """Return the session to a host or to a manager, open or on its way; None if there is none."""
+    """Return the session to a host or to a manager, open or being opened; None if there is none."""
     if host:
         number = state.by_host.get(host)
         if number is not None:
@@ -52,7 +52,10 @@ def session_to(state: State, host: str, manager: UUID = NO_GUID) -> Session | No
 def _session_at(
     state: State, addresses: tuple[str, ...], port: int, besides: Session | None = None
 ) -> Session | None:
-    """Return the session that was dialled to one of these addresses, open or on its way; None without one."""
+    """Return the session that was dialled to one of these addresses, open or being opened.
+
+    None without one.
+    """
     for session in state.sessions.values():
         is_there = session.address in addresses or session.host in addresses
         if is_there and not session.accepted and session.port == port and session is not besides:
@@ -88,7 +91,7 @@ def session_of_sender(state: State, sender: UUID) -> Session | None:
 
 
 def address_of_sender(state: State, sender: UUID) -> str:
-    """Return the address from which messages of a sender came last; empty if none is known."""
+    """Return the address from which messages of a sender came last; empty if it is unknown."""
     newest = max(
         (each.stream for each in state.by_sender.get(sender, ()) if each.stream.receipts_to),
         key=lambda stream: stream.accessed,
@@ -98,7 +101,7 @@ def address_of_sender(state: State, sender: UUID) -> str:
 
 
 def connect_route(state: State, route: SessionQueue, now: Instant) -> None:
-    """Find or open the session of an outgoing queue (QB-170 to QB-174); G-54: whenever there is none."""
+    """Find or open the session of an outgoing queue (QB-170 to QB-174); G-54: always if there is none."""
     # DEPARTS from 3.1.7.12 (QB-272): a session is opened whenever there is none, because the history of
     # connections is never empty again after the first one (G-54).
     session = session_to(state, route.host, route.manager)
@@ -110,7 +113,7 @@ def connect_route(state: State, route: SessionQueue, now: Instant) -> None:
     if session is None:
         host = route.host or address_of_sender(state, route.manager)
         if not host:
-            # the directory would tell where the manager is (QB-171, QB-175)
+            # the directory would name the manager's address (QB-171, QB-175)
             links.lose(
                 state, route, OutgoingEvent.VALIDATION_NEEDED, ConnectionStatus.ROUTING_DATA_NOT_AVAILABLE
             )
@@ -123,7 +126,10 @@ def connect_route(state: State, route: SessionQueue, now: Instant) -> None:
 
 
 def dial(state: State, host: str, now: Instant) -> Session:
-    """Open a session to a host; a retry goes on with the next address and sends no ping (QB-176, QB-297)."""
+    """Open a session to a host.
+
+    A retry continues with the next address and sends no ping (QB-176, QB-297).
+    """
     state.last_session += 1
     left = state.hops.pop(host, None)
     is_retry, addresses = left is not None, left or ()
@@ -153,7 +159,7 @@ def dial(state: State, host: str, now: Instant) -> Session:
 
 
 def on_addresses_found(state: State, event: AddressesFound, now: Instant) -> None:
-    """Keep all addresses of a host as hops (QB-173)."""
+    """Store all addresses of a host as hops (QB-173)."""
     del now
     session = state.sessions.get(event.session)
     if session is not None and not _join(state, session, event.addresses):
@@ -161,7 +167,7 @@ def on_addresses_found(state: State, event: AddressesFound, now: Instant) -> Non
 
 
 def on_dialled(state: State, event: Dialled, now: Instant) -> None:
-    """The connection is there: send EstablishConnection (QB-178 to QB-180)."""
+    """Send EstablishConnection on a new connection (QB-178 to QB-180)."""
     session = state.sessions.get(event.session)
     if session is None or session.phase is not Phase.DIALLING or _join(state, session, (event.address,)):
         return
@@ -191,7 +197,7 @@ def timestamp(now: Instant) -> int:
 
 
 def on_dial_failed(state: State, event: DialFailed, now: Instant) -> None:
-    """No address answered (QB-169, QB-177)."""
+    """Close a session to which no address answered (QB-169, QB-177)."""
     del now
     session = state.sessions.get(event.session)
     if session is None:
@@ -201,7 +207,7 @@ def on_dial_failed(state: State, event: DialFailed, now: Instant) -> None:
 
 
 def on_accepted(state: State, event: Accepted, now: Instant) -> None:
-    """A peer opened a connection (QB-166, QB-197); it has until the Session Initialization Timer fires."""
+    """Accept the connection of a peer (QB-166, QB-197), until its Session Initialization Timer fires."""
     session = Session(
         event.session,
         Phase.WAITING_EC,
@@ -215,7 +221,7 @@ def on_accepted(state: State, event: Accepted, now: Instant) -> None:
 
 
 def on_lost(state: State, event: ConnectionLost, now: Instant) -> None:
-    """The connection has ended (QB-309), or its bytes are not packets (QB-029)."""
+    """Close a session whose connection ended (QB-309) or whose bytes are not packets (QB-029)."""
     del now
     session = state.sessions.get(event.session)
     if session is None:

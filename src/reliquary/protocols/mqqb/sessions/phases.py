@@ -1,4 +1,4 @@
-"""The handshake of a session as one table, [MS-MQQB] 3.1.5.1 to 3.1.5.8: phase x kind of packet -> step.
+"""Defines the handshake of a session as a table, [MS-MQQB] 3.1.5.1 to 3.1.5.8: phase x packet kind -> action.
 
     initiator   DIALLING --> WAITING_ECR --> WAITING_CPR --> OPEN
     acceptor                 WAITING_EC  --> WAITING_CP  --> OPEN
@@ -18,7 +18,7 @@ from reliquary.wire.packet.internal import ConnectionParameters, EstablishConnec
 
 
 class Phase(Enum):
-    """SessionState; a session that is closed does not exist any more."""
+    """The value of SessionState; a closed session does not exist any more."""
 
     __hash__ = object.__hash__  # members are keys of tables that every packet asks
 
@@ -42,7 +42,7 @@ class PacketKind(Enum):
 
 
 class PacketAction(Enum):
-    """The consequences of a packet."""
+    """The actions after a packet."""
 
     ANSWER_ESTABLISH = "answer-establish"
     ESTABLISHED = "established"
@@ -70,7 +70,7 @@ def _table() -> dict[tuple[Phase, PacketKind], PacketAction]:
 
 
 STEPS: Final[Mapping[tuple[Phase, PacketKind], PacketAction]] = _table()
-"""QB-006, QB-181, QB-191, QB-199, QB-223, QB-232, QB-236."""
+"""The action for each phase and kind of packet (QB-006, QB-181, QB-191, QB-199, QB-223, QB-232, QB-236)."""
 
 
 def kind_of(packet: Packet) -> PacketKind:

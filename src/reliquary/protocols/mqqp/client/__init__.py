@@ -1,4 +1,4 @@
-"""The client role, [MS-MQQP] 3.2: queues of other managers, read for applications of ours.
+"""Implements the client role, [MS-MQQP] 3.2: it reads queues of other managers for local applications.
 
 It may import what `protocols.mqqp` may import, and its shared modules, and not `server`.  Begin with
 `phases`.

@@ -1,4 +1,4 @@
-"""Answers to applications: the status of another manager becomes one of ours, with a sentence about it."""
+"""Answers applications: it translates the status of another manager, and adds a sentence."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _KNOWN: Final[Mapping[int, HResult]] = {each.value: each for each in HResult if 
 
 
 def failure(server: str, status: int) -> Answer:
-    """Return the answer for a status but MQ_OK, returned or raised as a fault (QP-052, QP-160, F-05)."""
+    """Return the answer for any status except MQ_OK, returned or raised as a fault (QP-052, QP-160, F-05)."""
     known = _KNOWN.get(status) or _TRANSLATED.get(status)
     if known is None:
         return Answer(HResult.ERROR, f"{server} failed with the status {status:#010x}")
@@ -50,7 +50,7 @@ def unreachable(server: str, why: Failure, detail: str) -> Answer:
 
 
 def unknown(server: str, what: str, why: str) -> Answer:
-    """Return the answer for a change of which no answer says whether the server made it."""
+    """Return the answer for a change if no response shows whether the server made it."""
     return Answer(HResult.OUTCOME_UNKNOWN, f"{server} may have {what} or not: {why}")
 
 
@@ -68,7 +68,7 @@ def await_answer(state: State, to: int, waits_for: Link | Task | Ending) -> None
 
 
 def reply(state: State, to: int, answer: Answer) -> None:
-    """Answer a caller; caller 0 has gone, or wants no answer."""
+    """Answer a caller; caller 0 has disconnected, or needs no answer."""
     if to:
         state.client.waiting.pop(to, None)
         state.draft.ask(Reply(to, answer))

@@ -1,4 +1,4 @@
-"""The only place that changes the durable state of the client: each fact, in memory and as rows."""
+"""Applies each fact to the durable state of the client, in memory and as rows; nothing else changes it."""
 
 from __future__ import annotations
 

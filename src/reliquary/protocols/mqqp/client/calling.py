@@ -1,4 +1,4 @@
-"""Calls to other managers: each has a number, a purpose, and a time in which its response must come."""
+"""Calls other managers: each call has a number, a purpose, and a time limit for its response."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def take(state: State, link: int, number: int) -> Call | None:
 
 
 def drop(state: State, ended: Call) -> None:
-    """Forget a call and cancel its timer; a late answer is ignored."""
+    """Forget a call and cancel its timer; a late response is ignored."""
     client = state.client
     del client.calls[ended.number]
     client.links[ended.link].calls.discard(ended.number)
@@ -112,7 +112,7 @@ def forget_read(state: State, link: Link, request: int) -> None:
 
 
 def lock(state: State, link: Link, read: PendingRead) -> Link | None:
-    """Record the link of a message; return another link by which it came before, if it was not returned."""
+    """Record the link of a message; return another link that delivered it before and did not return it."""
     key = _message_key(link, read)
     if key is None:
         return None
@@ -122,7 +122,7 @@ def lock(state: State, link: Link, read: PendingRead) -> Link | None:
 
 
 def unlock(state: State, link: Link, read: PendingRead) -> None:
-    """Forget the link of a message: it was removed, or was returned and may come again."""
+    """Forget the link of a message that was removed, or was returned and may come again."""
     key = _message_key(link, read)
     if key is not None and state.client.locked.get(key, (None, None))[1] is read:
         del state.client.locked[key]

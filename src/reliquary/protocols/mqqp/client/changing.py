@@ -1,4 +1,4 @@
-"""Requests that one call carries out: Open Cursor, Close Cursor, Purge Queue (3.2.4.4, 3.2.4.8)."""
+"""Performs requests that take a single call: Open Cursor, Close Cursor, Purge Queue (3.2.4.4, 3.2.4.8)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def on_cursor_opened(state: State, link: Link, call: Call, returned: Returned, n
 
 
 def close_cursor(state: State, link: Link, task: Task, now: Instant) -> None:
-    """Close a cursor at the server (QP-100, QP-157); reads with it are ended first, as in our own queues."""
+    """Close a cursor at the server (QP-100, QP-157); its reads are ended first, as in local queues."""
     del now
     request = task.request
     assert isinstance(request, CloseCursor)

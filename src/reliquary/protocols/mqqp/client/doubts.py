@@ -1,4 +1,4 @@
-"""Messages that were delivered and may still be in their queue (F-06): they are not delivered again.
+"""Remembers delivered messages that may still be in their queue (F-06), so that none is delivered twice.
 
 RemoteQMEndReceive(ACK) --> no response    the server removed the message, or its rundown restored it
 deliver, remember the identifier           before the application has it, the identifier is on disk

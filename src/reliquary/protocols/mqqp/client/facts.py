@@ -1,4 +1,4 @@
-"""Changes of the durable state of the client; `apply` is the only place that makes them."""
+"""Defines the changes of the durable state of the client, which only `apply` makes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class MessageDoubted(Fact, frozen=True):
 
 
 class DoubtEnded(Fact, frozen=True):
-    """The server has removed the message for certain, or the time of the memory is over."""
+    """The server has removed the message for certain, or the time of the doubt is over."""
 
     queue: str
     identifier: ObjectId

@@ -1,4 +1,4 @@
-"""Links: how a request finds its link, how long a link stays open, and how it is removed."""
+"""Finds the link for a request, decides how long a link stays open, and removes it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def renew(state: State, link: Link) -> None:
 
 
 def release(state: State, link: Link) -> None:
-    """Set the timer that closes a queue which was opened by name, if no request uses it any more."""
+    """Set the timer that closes a queue which was opened by name, when its last request has ended."""
     if not link.handle and not link.busy and link.phase is LinkPhase.OPEN:
         state.draft.ask(SetTimer((IDLE_TIMER, link.number), IDLE_TIME))
 
@@ -72,7 +72,7 @@ def withdraw(state: State, link: Link) -> None:
 
 
 def shared_key(link: Link) -> tuple[str, Access, Sid]:
-    """Return the key that requests must have in common to share a link."""
+    """Return the key of the requests that may share a link."""
     return link.key, link.access, link.by.user
 
 

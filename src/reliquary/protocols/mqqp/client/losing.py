@@ -1,6 +1,6 @@
-"""The end of a link: its connection broke, the server refused or did not answer, or the queue was closed.
+"""Ends a link after its connection broke, the server refused or did not answer, or the queue was closed.
 
-The server runs down all that it kept for the link (QP-140 to QP-142), so messages that came and were not
+The server runs down its state for the link (QP-140 to QP-142), so messages that came and were not
 acknowledged are available in their queue again, and all requests of the link are answered.
 """
 
@@ -58,7 +58,7 @@ def _lose(state: State, link: Link, task: Task, why: Answer, now: Instant) -> No
     if task.phase is TaskPhase.SETTLING:
         settling.lost(state, link, task, now)
     elif isinstance(task.request, CloseCursor):
-        finish(state, link, task, Answer(HResult.OK))  # no cursor outlives its link
+        finish(state, link, task, Answer(HResult.OK))  # no cursor exists longer than its link
     elif isinstance(task.request, PurgeQueue) and task.phase is TaskPhase.STARTED:
         finish(state, link, task, unknown(link.server, "purged the queue", why.why))
     else:

@@ -1,4 +1,4 @@
-r"""Opening a queue of another manager, 3.2.4.1, and closing it, 3.2.4.9.
+r"""Opens a queue of another manager, 3.2.4.1, and closes it, 3.2.4.9.
 
 qmcomm   R_QMOpenRemoteQueue(DIRECT=OS:far\private$\orders)    numbers of the queue, a context handle
 qm2qm    RemoteQMGetQMQMServerPort(IP_READ)                    its port: the calls below go there
@@ -60,14 +60,14 @@ def open_handle(state: State, request: events.OpenQueue, handle: int, now: Insta
 
 
 def _close_idle(state: State, key: str, now: Instant) -> None:
-    """Close the unused handles of a queue: they would exclude a reader that wants exclusive access."""
+    """Close the unused handles of a queue, which would exclude a reader that wants exclusive access."""
     for link in list(state.client.shared.values()):
         if link.key == key:
             on_idle(state, link.number, now)
 
 
 def open_shared(state: State, path: str, access: Access, by: Principal) -> Link:
-    """Return the link for requests of a user that name the queue; one that is idle is used again."""
+    """Return the link for requests of a user that name the queue; an idle link is used again."""
     name = parse_format(path)
     link = state.client.shared.get((key_of(name), access, by.user))
     if link is None:
@@ -92,7 +92,7 @@ def _open(state: State, path: str, access: Access, share: Share, by: Principal) 
 
 
 def _manager(state: State) -> QueueManagerRecord:
-    """Return the record of our manager, whose identifier is sent as pLicGuid (QP-087)."""
+    """Return the record of this manager, whose identifier is sent as pLicGuid (QP-087)."""
     record = state.rows.get(MANAGER, ONLY)
     assert record is not None, "a manager that was never started opens no queue"
     return record
@@ -133,7 +133,7 @@ def on_port(state: State, link: Link, call_: Call, returned: Returned, now: Inst
 
 
 def on_version(state: State, link: Link, call_: Call, returned: Returned, now: Instant) -> None:
-    """Record whether the server is old (QP-150); a server without the method RemoteQmGetVersion is."""
+    """Record whether the server is old (QP-150), as is a server without the method RemoteQmGetVersion."""
     del call_
     response = returned.response
     if isinstance(response, VersionReturned):
@@ -215,14 +215,14 @@ def on_closed(state: State, link: Link, call_: Call, returned: Returned, now: In
 
 
 def on_idle(state: State, number: int, now: Instant) -> None:
-    """Close a queue that was opened by name and that no request names any more."""
+    """Close a queue that was opened by name and that no request uses any more."""
     link = state.client.links.get(number)
     if link is not None and link.phase is LinkPhase.OPEN and not link.busy:
         close(state, link, 0, now)
 
 
 def on_lease_end(state: State, handle: int, now: Instant) -> None:
-    """Close a queue that was not used for too long; waiting counts as use."""
+    """Close a queue that was not used for too long; a waiting read counts as use."""
     link = state.client.handles.get(handle)
     if link is None:
         return

@@ -1,6 +1,6 @@
-"""The phases of a link and of a task, as two tables: phase x move -> phase.
+"""Defines the phases of a link and of a task as two tables: phase x move -> phase.
 
-A link is what one opened queue of another manager is here:
+A link is the local state of one opened queue of another manager:
 
               OPENED           PORT               VERSION           ENTERED        CLOSE
     OPENING --------> FINDING ------> COMPARING ---------> ENTERING --------> OPEN ------> CLOSING
@@ -53,7 +53,7 @@ class LinkMove(Enum):
     CLOSE = "close"
     """No request needs the queue any more."""
     END = "end"
-    """The server refused, or closed the queue, or the connection is gone."""
+    """The server refused or closed the queue, or the connection is lost."""
 
 
 class TaskPhase(Enum):
@@ -62,9 +62,9 @@ class TaskPhase(Enum):
     WAITING = "waiting"
     """The link is not open."""
     STARTED = "started"
-    """The server was asked, and has not answered."""
+    """The server was asked, and has not responded."""
     DROPPING = "dropping"
-    """The server removes a message that was delivered before; then the task asks for another one."""
+    """The server removes a message that was delivered before; then the task requests another one."""
     SETTLING = "settling"
     """All messages have come, and the server removes them."""
     ABANDONED = "abandoned"
@@ -78,11 +78,11 @@ class TaskMove(Enum):
     OPENED = "opened"
     """The link of the task is open."""
     MORE = "more"
-    """A message came, and another one is asked for."""
+    """A message came, and another one is requested."""
     KNOWN = "known"
     """A message came that was delivered before."""
     DROPPED = "dropped"
-    """The server has removed it."""
+    """The server has removed the message that was delivered before."""
     GATHERED = "gathered"
     """The last message of the task came."""
     FINISHED = "finished"
@@ -133,14 +133,14 @@ TASKS: Final[Mapping[tuple[TaskPhase, TaskMove], TaskPhase | None]] = _tasks()
 
 
 def moved_link(phase: LinkPhase, move: LinkMove) -> LinkPhase:
-    """Return the phase after a move; a move that must not happen is an error of ours."""
+    """Return the phase after a move; a move that must not happen is a defect of this program."""
     following = LINKS[phase, move]
     assert following is not None, f"a link that is {phase.value} must not {move.value}"
     return following
 
 
 def moved_task(phase: TaskPhase, move: TaskMove) -> TaskPhase:
-    """Return the phase after a move; a move that must not happen is an error of ours."""
+    """Return the phase after a move; a move that must not happen is a defect of this program."""
     following = TASKS[phase, move]
     assert following is not None, f"a task that is {phase.value} must not {move.value}"
     return following

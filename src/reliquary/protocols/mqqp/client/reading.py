@@ -1,4 +1,4 @@
-"""The first half of a read, 3.2.4.2, .3, .5, .6: the server is asked, and its message is rebuilt.
+"""Performs the first half of a read, 3.2.4.2, .3, .5, .6: it asks the server, and rebuilds the message.
 
              +---------------------- another one is wanted, or this one was delivered before
              v                                                     |
@@ -88,7 +88,7 @@ class _Ask(NamedTuple):
     cursor: int = 0
     wait: Duration = Duration(0)
     place: int | None = None
-    """The LookupId; None for a read that has none."""
+    """The LookupId; None for a read without one."""
 
 
 def start(state: State, link: Link, task: Task, now: Instant) -> None:
@@ -101,7 +101,7 @@ def start(state: State, link: Link, task: Task, now: Instant) -> None:
 
 
 def _refusal(link: Link, task: Task) -> Answer | None:
-    """Return the answer to a request that the server is not asked for; None if it is."""
+    """Return the answer to a request that is not sent to the server; None for one that is sent."""
     request = task.request
     if not isinstance(request, LookUpMessage | BrowseMessages):
         return None
@@ -200,8 +200,8 @@ def on_started(state: State, link: Link, call: Call, returned: Returned, now: In
 def _came_before(state: State, link: Link, read: PendingRead, now: Instant) -> bool:
     """Return whether a message was delivered before.
 
-    A message that comes by a second link was given back by the server, which has lost the first one
-    without notice here.  The first link is ended, so that what it delivers is known (F-06).
+    A message that comes by a second link was restored by the server, which has lost the first link
+    without a notice.  The first link is ended, so that its deliveries are settled (F-06).
     """
     before = lock(state, link, read)
     if before is not None:
@@ -211,7 +211,7 @@ def _came_before(state: State, link: Link, read: PendingRead, now: Instant) -> b
 
 
 def _put_down(state: State, link: Link, read: PendingRead) -> None:
-    """Return a message that no reader gets to its queue; a read without a handle has locked none."""
+    """Return a message without a reader to its queue; a read without a handle has locked none."""
     if read.handle == NO_HANDLE:
         forget_read(state, link, read.request)
     else:
@@ -221,7 +221,7 @@ def _put_down(state: State, link: Link, read: PendingRead) -> None:
 def _rebuild(
     link: Link, task: Task, read: PendingRead, response: ReadStarted | ReadStarted2
 ) -> Answer | None:
-    """Rebuild the message of a read, or return the answer that says why its packet cannot be read."""
+    """Rebuild the message of a read, or return the reason why its packet cannot be read."""
     descriptor = response.read
     if descriptor is None or descriptor.packet is None:
         return Answer(HResult.ERROR, f"{link.server} returned no message with its success")
@@ -238,7 +238,7 @@ def _rebuild(
 
 
 def _collect(state: State, link: Link, task: Task, read: PendingRead, now: Instant) -> None:
-    """Add a message to its task; then ask for the next one, or deliver all of them."""
+    """Add a message to its task, and request the next one or deliver all of them."""
     message = settling.message_of(read)
     task.size += message.position.size
     if receives(task):
@@ -260,7 +260,7 @@ def _collect(state: State, link: Link, task: Task, read: PendingRead, now: Insta
 def _is_further(task: Task, message: Delivered) -> bool:
     """Return whether a browse makes progress with this message.
 
-    It does not where the LookupIdentifier that was made from the packet is not the server's.
+    It makes none if the LookupIdentifier that was made from the packet differs from that of the server.
     """
     if not isinstance(task.request, BrowseMessages):
         return True
@@ -282,7 +282,7 @@ def _wants_more(task: Task) -> bool:
 
 
 def _end(state: State, link: Link, task: Task, why: Answer) -> None:
-    """Deliver the messages that came, because no further one will; without any, answer with the reason."""
+    """Deliver the messages of a task that gets no further ones; without any, answer with the reason."""
     over = isinstance(task.request, BrowseMessages) and why.status in _END
     if task.phase is not TaskPhase.ABANDONED and (task.came or task.done or over):
         settling.conclude(state, link, task)

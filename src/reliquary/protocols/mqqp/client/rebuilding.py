@@ -1,4 +1,4 @@
-"""A message and its place, from the packet that a server returned."""
+"""Rebuilds a message and its position from the packet that a server returned."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from reliquary.queueing.packets.messages import deserialize
 
 
 def rebuild(packet: bytes, arrived: int, sequential: int, request: int) -> Delivered:
-    """Return the message of a packet (QP-151); PacketFault says where the bytes are no packet.
+    """Return the message of a packet (QP-151); PacketFault names the wrong position in the bytes.
 
-    A server without RemoteQMStartReceive2 gives no SequentialId: the request number takes its place, which
-    tells the messages of a receipt apart and means nothing to the server.
+    A server without RemoteQMStartReceive2 gives no SequentialId: the request number takes its place,
+    which distinguishes the messages of a receipt and means nothing to the server.
     """
     message = deserialize(packet)
     moment = Instant(arrived * SECOND)

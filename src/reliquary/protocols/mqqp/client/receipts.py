@@ -1,9 +1,9 @@
-"""Messages that an application received on trial: it ends their reads, or their time runs out.
+"""Ends the reads of messages that an application received under a receipt, at its request or after a time.
 
 EndRead(delete)     RemoteQMEndReceive(ACK), one after another; the answer comes behind the last one
 EndRead             RemoteQMEndReceive(NACK)
 the timer           RemoteQMEndReceive(NACK), and there is no answer
-the link is lost    given back: done, by the rundown; deleted: unknown, and the answer is OUTCOME_UNKNOWN
+the link is lost    returned: done by the rundown; deleted: unknown, and the answer is OUTCOME_UNKNOWN
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def end(state: State, signal: ReadElsewhere, now: Instant) -> None:
 
 
 def acknowledge(state: State, signal: ReadElsewhere) -> None:
-    """Remove the messages of an older receipt; then the receive begins that asked for it."""
+    """Remove the messages of an older receipt before the receive that requested this."""
     request = signal.request
     assert isinstance(request, ReceiveMessages)
     receipt = state.client.receipts.get(request.acknowledge)
@@ -96,7 +96,7 @@ def _end_next(state: State, link: Link, ending: Ending) -> None:
 
 
 def on_ended(state: State, link: Link, call: Call, returned: Returned, now: Instant) -> Ending | None:
-    """End a read; return its ending if this was the last read of it, else None."""
+    """End a read; return its ending if this was the last read in it, and None otherwise."""
     del now
     ending = link.endings[call.ending]
     forget_read(state, link, ending.left.pop(0).request)
@@ -124,14 +124,17 @@ def _finish(state: State, link: Link, ending: Ending) -> None:
 
 
 def lost(state: State, link: Link, ending: Ending, why: str) -> None:
-    """Answer without a response: returned messages are in their queue; of acknowledged ones it is unknown."""
+    """Answer without a response: returned messages are in their queue.
+
+    The outcome of the others is unknown.
+    """
     if ending.acknowledge is Acknowledge.ACK:
         ending.failure = unknown(link.server, "removed the messages", why)
     _finish(state, link, ending)
 
 
 def cancel(state: State, ending: Ending) -> None:
-    """Answer an application that cancelled its receive; the older receipt is ended nevertheless."""
+    """Answer an application that cancelled its receive; the older receipt ends nevertheless."""
     if ending.then is not None:
         status = HResult.OPERATION_CANCELLED
         refuse(state, ending.then.request, ending.then.number, Answer(status, status.sentence))

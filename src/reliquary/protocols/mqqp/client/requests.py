@@ -1,4 +1,4 @@
-"""The signals of the manager: a request of an application, and an application that disconnected."""
+"""Handles the signals of the manager: a request of an application, and the end of an application."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _begin(state: State, signal: ReadElsewhere, queue: int | str, access: Access
 
 
 def _cursors_of(state: State, queue: int | str) -> Container[int]:
-    """Return the cursors of an open queue; a queue that is given by name has none."""
+    """Return the cursors of an open queue; a queue that was opened by name has none."""
     link = None if isinstance(queue, str) else state.client.handles.get(queue)
     return () if link is None else link.cursors
 
@@ -117,7 +117,7 @@ def _purge(state: State, signal: ReadElsewhere, now: Instant) -> None:
 
 
 def _cancel(state: State, signal: ReadElsewhere, now: Instant) -> None:
-    """Cancel Waiting Message Read Request, by its tag; a message that comes later is returned."""
+    """Cancel a waiting read by its tag (Cancel Waiting Message Read Request); a later message is returned."""
     del now
     request = signal.request
     assert isinstance(request, events.CancelRead)
@@ -132,7 +132,7 @@ def _cancel(state: State, signal: ReadElsewhere, now: Instant) -> None:
 
 
 def _links_of(state: State, queue: int | str) -> list[Link]:
-    """Return all links to a queue, which is given by its name or by a handle."""
+    """Return all links to a queue, which is identified by its name or by a handle."""
     client = state.client
     if isinstance(queue, str):
         key = key_of(parse_format(queue))
@@ -150,7 +150,7 @@ def _has_tag(task: Task, request: events.CancelRead) -> bool:
 
 
 def on_reader_gone(state: State, signal: ReaderGone, now: Instant) -> None:
-    """End the request of a caller that disconnected or cancelled it; the caller is answered nevertheless."""
+    """End the request of a caller that disconnected or cancelled it, and answer the caller."""
     waiting = state.client.waiting.get(signal.caller)
     if isinstance(waiting, Link):
         if waiting.phase is not LinkPhase.CLOSING:

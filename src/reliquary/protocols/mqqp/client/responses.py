@@ -1,4 +1,4 @@
-"""Responses and faults of servers: the purpose of the call selects the rule.
+"""Passes responses and faults of servers to rules, selected by the purpose of the call.
 
 A fault that carries an HRESULT counts as the failure of that number (F-05).  Any other fault of
 RemoteQMEndReceive leaves open whether the read was ended: the link is closed, so that the server ends it.
@@ -53,7 +53,7 @@ def _pass_over(state: State, link: Link, call: Call, returned: Returned, now: In
 
 
 ENDS: Final = frozenset({Purpose.DROP, Purpose.SETTLE, Purpose.END, Purpose.RETURN})
-"""Calls that end a read."""
+"""The purposes of calls that end a read."""
 
 _RULES: Final[Mapping[Purpose, Callable[[State, Link, Call, Returned, Instant], Any]]] = {
     Purpose.OPEN: opening.on_opened,
@@ -66,7 +66,7 @@ _RULES: Final[Mapping[Purpose, Callable[[State, Link, Call, Returned, Instant], 
     Purpose.SETTLE: settling.on_settled,
     Purpose.END: _on_ended,
     Purpose.RETURN: reading.on_returned,
-    Purpose.CANCEL: _pass_over,  # QP-155: the read itself returns, whatever this says (F-09)
+    Purpose.CANCEL: _pass_over,  # QP-155: the read itself returns, after any result of this call (F-09)
     Purpose.OPEN_CURSOR: changing.on_cursor_opened,
     Purpose.CLOSE_CURSOR: changing.on_cursor_closed,
     Purpose.PURGE: changing.on_purged,

@@ -1,4 +1,4 @@
-"""The client role as tables: a rule for each event, each signal and each timer."""
+"""Defines the tables of the client role: a rule for each event, each signal and each timer."""
 
 from __future__ import annotations
 

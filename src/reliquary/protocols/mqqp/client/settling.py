@@ -1,9 +1,9 @@
-"""The second half of a receive, 3.2.4.3: the server removes the messages, then the application gets them.
+"""Performs the second half of a receive, 3.2.4.3: the server removes the messages, then they are delivered.
 
 one message after another: RemoteQMEndReceive(ACK)
     MQ_OK          the message is delivered
     a failure      it is still in the queue, and is not delivered
-    no response    it is delivered, and remembered (`doubts`); those that follow go back by the rundown
+    no response    it is delivered, and remembered (`doubts`); the rundown returns the following ones
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from reliquary.queueing.model.events import FOREVER_WAIT, Delivered, LookUpMessa
 
 
 def conclude(state: State, link: Link, task: Task) -> None:
-    """Deliver the messages of a task: a receive removes them first, or locks them under a receipt."""
+    """Deliver the messages of a task, after their removal, or locked under a receipt."""
     if holds(task):
         _hold(state, link, task)
     elif task.came:

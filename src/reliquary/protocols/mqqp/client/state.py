@@ -1,14 +1,14 @@
-"""The state of the client: links to other managers, and requests of applications.
+"""Defines the state of the client: links to other managers, and requests of applications.
 
     Link          one opened queue of another manager; RemoteOpenQueueEntry, 3.2.1.3
     RemoteQueue   the numbers and handles that its server gave it
     Task          one request of an application that has no answer
     PendingRead   one read that was begun and not ended; PendingRemoteReadEntry, 3.2.1.1
-    Receipt       messages that an application received on trial, and did not acknowledge
-    Ending        messages whose reads are being ended because an application asked for it
+    Receipt       messages that an application received and did not acknowledge
+    Ending        messages whose reads are being ended at the request of an application
     Call          one call that has no response
 
-Only the doubts are durable.  All other state ends with the process, and the servers run it down.
+Only the doubts are durable.  All other state is lost with the process, and the servers run it down.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Purpose(Enum):
     DROP = "drop"
     """RemoteQMEndReceive for a message that was delivered before."""
     SETTLE = "settle"
-    """RemoteQMEndReceive for a message that is delivered when this is confirmed."""
+    """RemoteQMEndReceive for a message that is delivered after the response."""
     END = "end"
     """RemoteQMEndReceive because an application acknowledged a message or returned it."""
     RETURN = "return"
@@ -106,7 +106,7 @@ class Link:
     name: str
     """The direct name of the queue, as the application wrote it."""
     key: str
-    """The key that all names of one queue share."""
+    """The key that all names of a queue share."""
     access: Access
     share: Share
     by: Principal
@@ -123,18 +123,18 @@ class Link:
     endings: dict[int, Ending] = field(default_factory=dict)
     receipts: dict[int, Receipt] = field(default_factory=dict)
     reads: dict[int, PendingRead] = field(default_factory=dict)
-    """Reads that were begun and not ended, by their request numbers (QP-143)."""
+    """Reads that were begun and have not ended, by their request numbers (QP-143)."""
     calls: set[int] = field(default_factory=set)
 
     @property
     def busy(self) -> bool:
-        """Return whether an application waits for an answer, or has a message on trial."""
+        """Whether an application waits for an answer, or has messages under a receipt."""
         return bool(self.tasks or self.endings or self.receipts or self.reads)
 
 
 @dataclass(slots=True)
 class PendingRead:
-    """A read that was begun and not ended."""
+    """A read that was begun and has not ended."""
 
     request: int
     """dwRequestID, which no other read of this process has (QP-148)."""
@@ -151,7 +151,7 @@ class Task:
     link: int
     request: Request
     to: int
-    """The caller; 0 where no caller waits for the answer any more."""
+    """The caller; 0 if no caller waits for the answer any more."""
     opens: int = 0
     """The receipt or cursor that the answer will name; 0 for none."""
     deadline: Instant | None = None
@@ -173,7 +173,7 @@ class Task:
 
 @dataclass(slots=True)
 class Receipt:
-    """Messages that an application received on trial, and has to acknowledge or return."""
+    """Messages that an application received, and has to acknowledge or return."""
 
     number: int
     link: int
@@ -198,11 +198,11 @@ class Ending:
     """The note in the answer about an option that MQQP cannot express."""
     failure: Answer | None = None
     then: ReadElsewhere | None = None
-    """The receive that asked for the end of an older receipt."""
+    """The receive that required the end of an older receipt."""
 
 
 class ClientState:
-    """All that the rules of the client read and write."""
+    """The state that the rules of the client read and write."""
 
     def __init__(self, rows: Rows, settings: MqqpSettings) -> None:
         self.settings = settings
@@ -211,31 +211,31 @@ class ClientState:
         self.handles: dict[int, Link] = {}
         """Open queues, by the application's handles (QP-144)."""
         self.shared: dict[tuple[str, Access, Sid], Link] = {}
-        """Queues that were opened by name: requests of one user share them for a short time."""
+        """Queues that were opened by name, which requests of one user share for a short time."""
         self.receipts: dict[int, Receipt] = {}
         self.waiting: dict[int, Link | Task | Ending] = {}
         """The object that each caller waits for."""
         self.requests: set[int] = set()
-        """Request numbers of all reads that were begun and not ended."""
+        """Request numbers of all reads that were begun and have not ended."""
         self.locked: dict[tuple[str, ObjectId], tuple[Link, PendingRead]] = {}
-        """The link and the read of each message that was not given back, by its queue and identifier."""
+        """The link and the read of each message that was not returned, by its queue and identifier."""
         self.doubts: dict[tuple[str, ObjectId], Doubt] = {
             (each.queue, each.identifier): each for _, each in every(rows, DOUBTS)
         }
         self.taken = 0
         """Messages of other managers that applications have taken since the start."""
         self.sweeping = False
-        """A timer is set for the next doubt to end."""
+        """Whether a timer is set for the next doubt to end."""
         self._last = 0
         self._last_number = 0
 
     def next_number(self) -> int:
-        """Return a number that no link, task or ending of this process ever had."""
+        """Return a number that no link, task or ending of this process has had."""
         self._last += 1
         return self._last
 
     def next_request(self) -> int:
-        """Return a number of 32 bits that no call and no read without an end has (QP-021, QP-022)."""
+        """Return a number of 32 bits that no call and no pending read has (QP-021, QP-022)."""
         while True:
             self._last_number = self._last_number % HIGHEST + 1
             if self._last_number not in self.calls and self._last_number not in self.requests:

@@ -1,4 +1,4 @@
-"""The tables of the client on disk.
+"""Defines the tables of the client on disk.
 
 mqqp_doubts   queue and message identifier   a message that was delivered, and whose removal was not confirmed
 """
@@ -15,13 +15,13 @@ from reliquary.queueing.model.message import ObjectId
 
 
 class Doubt(msgspec.Struct, frozen=True):
-    """A message that an application has, and that its server may still have too (F-06)."""
+    """A message that an application has, and that its server may still have (F-06)."""
 
     queue: str
     """The key of the queue's direct name."""
     identifier: ObjectId
     until: int
-    """When the doubt is forgotten, in microseconds since 1970."""
+    """The time when the doubt is forgotten, in microseconds since 1970."""
 
 
 DOUBTS: Final = Table("mqqp_doubts", Doubt)

@@ -1,8 +1,8 @@
-"""Tasks: a request of an application from its beginning to its answer.
+"""Manages tasks: each is a request of an application from its beginning to its answer.
 
 add      the link is open: the server is asked at once; else when it is open
 finish   the application is answered, and the link may be idle
-cancel   the application wants no more: it is answered, and a message that comes nevertheless goes back
+cancel   the request is answered, and a message that comes later is returned
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def add(state: State, link: Link, request: Request, opens: int, now: Instant) ->
 
 
 def receives(task: Task) -> bool:
-    """Return whether its messages leave the queue, or are locked there."""
+    """Return whether its messages leave the queue or are locked there."""
     request = task.request
     return isinstance(request, ReceiveMessages) or (isinstance(request, LookUpMessage) and not request.peek)
 
@@ -57,7 +57,7 @@ def is_read(task: Task) -> bool:
 
 
 def is_open(task: Task) -> bool:
-    """Return whether it asks the server for something, or will."""
+    """Return whether it sends a request to the server, now or later."""
     return task.phase in (TaskPhase.WAITING, TaskPhase.STARTED, TaskPhase.DROPPING)
 
 
@@ -68,14 +68,14 @@ def waits(task: Task) -> bool:
 
 
 def finish(state: State, link: Link, task: Task, answer: Answer) -> None:
-    """Answer the application; the task is over."""
+    """Answer the application, and end the task."""
     task.phase = moved_task(task.phase, TaskMove.FINISHED)
     del link.tasks[task.number]
     if answer.status is not HResult.OK:
         end_numbers(state, task.opens)
         answer = as_answer_to(task.request, answer)
     elif is_read(task) and not holds(task):
-        end_numbers(state, task.opens)  # a peek that asked for a hold
+        end_numbers(state, task.opens)  # a peek under a receipt
     reply(state, task.to, answer)
     release(state, link)
 
@@ -83,7 +83,7 @@ def finish(state: State, link: Link, task: Task, answer: Answer) -> None:
 def cancel(state: State, link: Link, task: Task) -> None:
     """Cancel a read: its application is answered, and messages that came are returned where possible.
 
-    What the server is removing is delivered nevertheless; other requests are answered when they are done.
+    Messages that the server is removing are delivered nevertheless; other requests are answered at their end.
     """
     if not is_read(task):
         return
@@ -109,6 +109,6 @@ def _say_cancelled(state: State, task: Task) -> None:
 
 
 def _cancel_read(state: State, link: Link, task: Task) -> None:
-    """Ask the server to end a read that waits (QP-042, QP-103, QP-155); its response comes soon after."""
+    """Ask the server to end a waiting read (QP-042, QP-103, QP-155); its response comes soon after."""
     call(state, link, Purpose.CANCEL, CancelReceive(link.remote.queue, link.remote.queue_again, task.read))
     state.draft.ask(SetTimer((TIMER, task.call), state.client.settings.call_time))

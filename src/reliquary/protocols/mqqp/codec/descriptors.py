@@ -1,4 +1,4 @@
-"""REMOTEREADDESC and REMOTEREADDESC2, [MS-MQQP] 2.2.2: what a read wants, and the message that it gets.
+"""Reads and writes REMOTEREADDESC and REMOTEREADDESC2, [MS-MQQP] 2.2.2: a read, and the message that it gets.
 
 REMOTEREADDESC    NDR 2.0  NDR64              REMOTEREADDESC2   NDR 2.0  NDR64
 hRemoteQueue          0       0               pRemoteReadDesc       0       0
@@ -38,7 +38,7 @@ def read_descriptor(reader: NdrReader) -> ReadDescriptor:
     )
     if size > LARGEST_PACKET:  # QP-019
         raise NdrFault(reader.at, f"dwSize is {size}, and {LARGEST_PACKET} at most")
-    reader.enum()  # eAckNack is not looked at (QP-025)
+    reader.enum()  # eAckNack is ignored (QP-025)
     return ReadDescriptor(
         queue=queue,
         cursor=cursor,
@@ -53,7 +53,7 @@ def read_descriptor(reader: NdrReader) -> ReadDescriptor:
 
 
 def _read_packet(reader: NdrReader, size: int) -> bytes | None:
-    """Read lpBuffer: a conformant varying array, whose numbers must be what dwSize says (QP-013)."""
+    """Read lpBuffer, a conformant varying array whose numbers must equal dwSize (QP-013)."""
     if not reader.pointer():
         if size:  # [MS-RPCE] 3.1.1.5.3.3.1.2
             raise NdrFault(reader.at, f"lpBuffer is NULL, and dwSize {size}")
@@ -90,7 +90,7 @@ def write_descriptor(writer: NdrWriter, read: ReadDescriptor, referent: int = _F
 
 
 def read_descriptor2(reader: NdrReader) -> tuple[ReadDescriptor | None, int]:
-    """Read a REMOTEREADDESC2: the descriptor, and SequentialId."""
+    """Read a REMOTEREADDESC2: the descriptor and SequentialId."""
     reader.align(8)
     there, sequential = reader.pointer(), reader.u64()
     return (read_descriptor(reader) if there else None), sequential

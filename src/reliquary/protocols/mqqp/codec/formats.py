@@ -1,4 +1,4 @@
-r"""QUEUE_FORMAT, [MS-MQMQ] 2.2.7: the name of a queue as a structure, to and from a format name.
+r"""Converts QUEUE_FORMAT, [MS-MQMQ] 2.2.7, the name of a queue as a structure, to and from a format name.
 
                  NDR 2.0   NDR64
     m_qft            0        0    FormatType, one byte
@@ -18,7 +18,7 @@ r"""QUEUE_FORMAT, [MS-MQMQ] 2.2.7: the name of a queue as a structure, to and fr
     7      address, port             MULTICAST=224.1.1.1:8001
     8      string                    DIRECT=OS:host\private$\orders;subqueue
 
-Names that cannot be read from a distance are decoded like the others; the server refuses to open them.
+Names of queues that cannot be read remotely are decoded like the others; the server refuses to open them.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ from reliquary.wire.ndr.reader import NdrFault, NdrReader
 from reliquary.wire.ndr.writer import NdrWriter
 
 UNKNOWN: Final = ""
-"""The name for a QUEUE_FORMAT that names nothing, or whose parts contradict each other."""
+"""The name for a QUEUE_FORMAT that names nothing, or has contradictory parts."""
 STRING_REFERENT: Final = 0x00020004
-"""The pointer to the string: any number but that of the pointer to the QUEUE_FORMAT."""
+"""The pointer to the string: any number except that of the pointer to the QUEUE_FORMAT."""
 
 _SUFFIXES: Final = {
     0: Suffix.NONE,
@@ -132,7 +132,8 @@ def _read_list(reader: NdrReader, suffix: int) -> str:
 
 
 def _read_multicast(reader: NdrReader, suffix: int) -> str:
-    # 2.2.10 does not say in which order the bytes of the address come: as in an in_addr of Windows
+    # 2.2.10 does not say in which order the bytes of the address come: they are read as in an in_addr
+    # of Windows
     address = IPv4Address(reader.u32().to_bytes(4, "little"))
     port = reader.u32()
     return str(MulticastName(address, port)) if suffix == 0 else UNKNOWN

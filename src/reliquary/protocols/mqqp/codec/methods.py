@@ -1,4 +1,4 @@
-"""What `qm2qm_stubs` and `qmcomm_stubs` say about each method, for `stubs` to look up."""
+"""Defines the entries of the tables in `qm2qm_stubs` and `qmcomm_stubs`, one for each method."""
 
 from __future__ import annotations
 

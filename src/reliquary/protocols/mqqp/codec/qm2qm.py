@@ -1,4 +1,4 @@
-"""The methods of qm2qm, [MS-MQQP] 3.1.4: requests and responses as values, in the order of the opnums."""
+"""Defines the methods of qm2qm, [MS-MQQP] 3.1.4, as values, in the order of the opnums."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ FOREVER: Final = 0xFFFFFFFF
 LARGEST_PACKET: Final = 0x0042_0000
 """The largest value of dwSize that is accepted (QP-019)."""
 LAST: Final = 0xFFFF_FFFF_FFFF_FFFF
-"""The LookupId behind the last message."""
+"""The LookupId after the last message."""
 
 
 class Action(IntEnum):
-    """ulAction, [MS-MQQP] 3.1.4.1 and 3.1.4.11; a request may hold any other number."""
+    """The values of ulAction, [MS-MQQP] 3.1.4.1 and 3.1.4.11; a request may have any other number."""
 
     RECEIVE = 0x00000000
     PEEK_CURRENT = 0x80000000
@@ -49,7 +49,7 @@ class PortKind(IntEnum):
 
 
 class ReadDescriptor(msgspec.Struct, frozen=True, gc=False):
-    """REMOTEREADDESC, [MS-MQQP] 2.2.2.1; eAckNack is 0 on the way out and not looked at (QP-025)."""
+    """The structure REMOTEREADDESC, [MS-MQQP] 2.2.2.1; eAckNack is written as 0 and ignored (QP-025)."""
 
     queue: int
     """The open queue; the specification calls it hRemoteQueue."""
@@ -62,7 +62,7 @@ class ReadDescriptor(msgspec.Struct, frozen=True, gc=False):
     queue_again: int = 0
     """dwQueue, which must be the value of hRemoteQueue (QP-054)."""
     reserved: int = 0
-    """Not looked at; a server writes 1 (QP-023)."""
+    """An ignored field; a server writes 1 (QP-023)."""
     arrived: int = 0
     """The time of arrival, in seconds since 1970; dwArriveTime."""
     packet: bytes | None = None
@@ -99,9 +99,9 @@ class OpenQueue(Request, frozen=True, gc=False):
     client: UUID
     """pLicGuid: the identifier of the manager that reads (QP-087)."""
     level: int
-    """dwMQS, 0 to 16; not looked at (QP-088)."""
+    """The value of dwMQS, 0 to 16; it is ignored (QP-088)."""
     queue: int
-    """hQueue; not looked at (QP-089)."""
+    """The value of hQueue; it is ignored (QP-089)."""
     queue_again: int
     """pQueue, which must be the value of dwpContext (QP-091)."""
     context: int

@@ -1,4 +1,4 @@
-"""The stubs of qm2qm, [MS-MQQP] 3.1.4: how each request and each response is read and written.
+"""Reads and writes the stubs of qm2qm, [MS-MQQP] 3.1.4, for each request and each response.
 
 A parameter out of its range is an NdrFault, as the strict check demands (QP-013); values that the method
 itself refuses are read here as they are.  A request has no bytes for hBind and for what is only returned.

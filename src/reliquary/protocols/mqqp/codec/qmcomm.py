@@ -1,4 +1,4 @@
-"""The methods of qmcomm that a remote read needs, [MS-MQMP] 3.1.4.2 to .4 and 3.1.4.24, as values."""
+"""Defines the methods of qmcomm for remote reads, [MS-MQMP] 3.1.4.2 to .4 and 3.1.4.24, as values."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class CloseRemoteQueueContext(Request, frozen=True, gc=False):
 
 
 class CreateRemoteCursor(Request, frozen=True, gc=False):
-    """R_QMCreateRemoteCursor, opnum 4; its CACTransferBufferV1 is not looked at."""
+    """Request of R_QMCreateRemoteCursor, opnum 4; its CACTransferBufferV1 is ignored."""
 
     queue: int
 

@@ -1,4 +1,4 @@
-"""The stubs of qmcomm that a remote read needs, [MS-MQMP] 3.1.4.2 to .4 and 3.1.4.24."""
+"""Reads and writes the stubs of qmcomm for remote reads, [MS-MQMP] 3.1.4.2 to .4 and 3.1.4.24."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from reliquary.wire.ndr.reader import NdrReader
 from reliquary.wire.ndr.writer import NdrWriter
 
 _FORMAT_REFERENT: Final = 0x00020000
-"""The pointer to the QUEUE_FORMAT; any number but 0 would do."""
+"""The pointer to the QUEUE_FORMAT; any number except 0 is allowed."""
 
 # -- requests
 
@@ -76,7 +76,7 @@ METHODS: Final[dict[int, Method]] = {
     4: Method(CreateRemoteCursor, _read_cursor, _write_cursor, CursorCreated),
     31: Method(GetServerPort, _read_port, _write_port, PortReturned),
 }
-"""The methods by opnum; a call of any other is refused."""
+"""The methods by opnum; a call of any other method is refused."""
 
 # -- responses
 

@@ -1,13 +1,13 @@
-"""The stubs of all methods: bytes <--> values of `qm2qm` and `qmcomm`, in NDR 2.0 and NDR64.
+"""Reads and writes the stubs of all methods: bytes <--> values of `qm2qm` and `qmcomm`, NDR 2.0 and NDR64.
 
     a call comes in     interface, opnum, stub --decode_request-->  Request
     it is answered      Response               --encode_response--> stub, in parts
     we call             Request                --encode_request-->  interface_of, opnum_of, stub
     we are answered     Request, stub          --decode_response--> Response
 
-What comes in is checked as [MS-RPCE] 3.1.1.5.3 demands at target level 6.0 (QP-013): ranges, counts that
+Incoming stubs are checked as [MS-RPCE] 3.1.1.5.3 demands at target level 6.0 (QP-013): ranges, counts that
 depend on each other, tags of unions, NULL pointers with a size, and stubs that end early.  After the last
-parameter, fewer than 8 bytes may follow, whatever they are: peers fill a stub up to a multiple of 4 or 8.
+parameter, fewer than 8 bytes of any value may follow: peers fill a stub up to a multiple of 4 or 8.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from reliquary.wire.rpc.statuses import FaultStatus
 from reliquary.wire.rpc.syntaxes import QM2QM, QMCOMM, SyntaxId
 
 PADDING_LIMIT: Final = 7
-"""Bytes that may follow the last parameter."""
+"""The most bytes that may follow the last parameter."""
 
 _METHODS: Final[dict[SyntaxId, dict[int, Method]]] = {
     QM2QM: qm2qm_stubs.METHODS,
@@ -47,7 +47,7 @@ class StubFault(PeerFault):
 
 
 class UnknownOpnum(PeerFault):
-    """A method that the interface does not have, or that we do not answer."""
+    """A method that the interface does not have, or that this program does not answer."""
 
     def __init__(self, opnum: int) -> None:
         super().__init__(FaultStatus.OP_RANGE, f"there is no method with opnum {opnum}", spec="MS-MQQP 3.1.4")
@@ -64,7 +64,7 @@ def opnum_of(request: Request) -> int:
 
 
 def decode_request(interface: SyntaxId, opnum: int, stub: bytes, encoding: Encoding) -> Request:
-    """Read what a client calls; UnknownOpnum or StubFault says with which status the call is refused."""
+    """Return the request in a stub; UnknownOpnum or StubFault has the status with which a call is refused."""
     method = _METHODS[interface].get(opnum)
     if method is None:
         raise UnknownOpnum(opnum)
@@ -85,7 +85,7 @@ def encode_response(response: Response, encoding: Encoding) -> list[bytes]:
 
 
 def encode_request(request: Request, encoding: Encoding) -> bytes:
-    """Return the stub of a call that we make."""
+    """Return the stub of a request to another manager."""
     interface, opnum = _PLACES[type(request)]
     writer = NdrWriter(encoding)
     _METHODS[interface][opnum].write(writer, request)
@@ -93,7 +93,7 @@ def encode_request(request: Request, encoding: Encoding) -> bytes:
 
 
 def decode_response(request: Request, stub: bytes, encoding: Encoding) -> Response:
-    """Read what a server answered to a request; StubFault when it cannot be read."""
+    """Return the response of a server to a request; StubFault if it cannot be read."""
     interface, opnum = _PLACES[type(request)]
     reader = NdrReader(stub, encoding)
     try:

@@ -1,11 +1,11 @@
-"""CACTransferBufferV1, [MS-MQMP] 2.2.3.2: what R_QMCreateRemoteCursor carries in front of hQueue.
+"""Skips CACTransferBufferV1, [MS-MQMP] 2.2.3.2, which R_QMCreateRemoteCursor carries in front of hQueue.
 
-The server does not look at what it says (3.1.4.4).  It is read to find where it ends, with the checks that
+The server ignores its content (3.1.4.4).  It is read to find its end, with the checks that
 [MS-RPCE] 3.1.1.5.3 demands.  Members come first; then, in their order, the values that the pointers point to:
 
     uTransferType   tag   Send | Receive | CreateCursor   pClass ... pulVersion   *pClass ... *pulVersion
 
-Windows sends zeros alone, and so do we: the type is Send, and all pointers are NULL.
+Windows sends only zeros, and so does this client: the type is Send, and all pointers are NULL.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NAME_LIMIT: Final = 1024
 _Numbers = dict[str, int]
 """The members that are numbers, by their names; arrays take their sizes from here."""
 _Behind = Callable[[NdrReader, _Numbers], None]
-"""Reads what a pointer points to."""
+"""A function that reads the value of a pointer."""
 
 
 def skip_transfer_buffer(reader: NdrReader) -> None:
@@ -49,7 +49,7 @@ def skip_transfer_buffer(reader: NdrReader) -> None:
 
 
 def write_transfer_buffer(writer: NdrWriter) -> None:
-    """Write the structure that says nothing."""
+    """Write the structure without content."""
     writer.raw(bytes(SIZES[writer.encoding.wide]))
 
 
@@ -61,7 +61,7 @@ def _align(reader: NdrReader) -> None:
 def _read_members(
     reader: NdrReader, members: tuple[tuple[str, str | _Behind], ...], numbers: _Numbers
 ) -> list[_Behind]:
-    """Put the numbers among the members into `numbers`, and return how to read what pointers point to."""
+    """Put the numbers among the members into `numbers`, and return readers for the values of pointers."""
     pointers = []
     for name, kind in members:
         if isinstance(kind, str):

@@ -1,4 +1,4 @@
-"""How the server asks the queue manager (`queueing/model/travel/asking.py`)."""
+"""Sends requests to the queue manager (`queueing/model/travel/asking.py`)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Unattended(Asked):
 
 
 def number_for(state: State, asked: Asked) -> int:
-    """Return the number for a request; its answer will be taken to the rule for `asked`."""
+    """Return the number for a request; its answer is passed to the rule for `asked`."""
     server = state.server
     server.last_caller -= 1
     server.asked[server.last_caller] = asked
@@ -26,7 +26,7 @@ def number_for(state: State, asked: Asked) -> int:
 
 
 def ask(state: State, request: Event, peer: str = "") -> None:
-    """Ask the queue manager, which answers in this turn; reads that wait and purges may take longer."""
+    """Send a request to the queue manager; its answer follows in this turn, or later for reads and purges."""
     state.draft.signal(RequestMade(NAME, request, peer))
 
 

@@ -1,4 +1,4 @@
-"""From a call to its method: who may call, and the table of all methods.
+"""Passes a call to its method, if the client may call it, by a table of all methods.
 
 The calls of a client and the modules that answer them:
 
@@ -64,7 +64,7 @@ FREE: Final = frozenset[type[Request]]({qm2qm.GetServerPort, qm2qm.GetVersion, q
 
 
 def on_called(state: State, called: ClientCalled, now: Instant) -> None:
-    """Take a call to its method, if this client may call it."""
+    """Pass a call to its method, if this client may call it."""
     connection = state.server.connections.get(called.connection)
     if connection is None:
         fault(state, called, FaultStatus.PROTOCOL)

@@ -1,4 +1,4 @@
-"""How a read that waits is ended: [MS-MQQP] 3.1.4.6, and cancels of calls.
+"""Ends a waiting read: [MS-MQQP] 3.1.4.6, and cancels of calls.
 
     RemoteQMCancelReceive, RemoteQMCloseQueue    the call returns 0x400E03E9
     co_cancel                                    the call ends with a fault
@@ -45,7 +45,7 @@ def cancel_receive(state: State, called: ClientCalled, now: Instant) -> None:
 
 
 def on_cancelled(state: State, event: CallCancelled, now: Instant) -> None:
-    """End the wait of a call; calls of all other kinds are short, and return as if nothing had happened."""
+    """End the wait of a call; calls of other kinds are short, and return unchanged."""
     del now
     connection = state.server.connections.get(event.connection)
     read = None if connection is None else connection.reads.get(event.call)
@@ -54,7 +54,7 @@ def on_cancelled(state: State, event: CallCancelled, now: Instant) -> None:
 
 
 def end_wait(state: State, read: Read, ending: Ending) -> None:
-    """Let a read end without a message, for the reason that came first."""
+    """End a read without a message, for the first reason that occurred."""
     if read.ending is None:
         read.ending = ending
         ask(state, CallerGone(read.caller))

@@ -1,4 +1,4 @@
-"""How an opened queue is closed: [MS-MQQP] 3.1.4.4 and [MS-MQMP] 3.1.4.3."""
+"""Closes an opened queue: [MS-MQQP] 3.1.4.4 and [MS-MQMP] 3.1.4.3."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def close_queue(state: State, called: ClientCalled, now: Instant) -> None:
 
 
 def end_session(state: State, session: Session) -> None:
-    """Remove an OpenQueueEntry: the reads that wait end, and the queue is closed (QP-097, QP-098, QP-140)."""
+    """Remove an OpenQueueEntry: end its waiting reads, and close the queue (QP-097, QP-098, QP-140)."""
     del state.server.handles[session.handle]
     del session.association.sessions[session.handle]
     queue = session.queue
@@ -59,7 +59,10 @@ def end_session(state: State, session: Session) -> None:
 
 
 def close_context(state: State, called: ClientCalled, now: Instant) -> None:
-    """R_QMCloseRemoteQueueContext; a NULL handle is passed over, because the method has no status."""
+    """Close a context (R_QMCloseRemoteQueueContext).
+
+    A NULL handle is ignored, because the method has no status.
+    """
     del now
     request = called.request
     assert isinstance(request, CloseRemoteQueueContext)
@@ -72,7 +75,7 @@ def close_context(state: State, called: ClientCalled, now: Instant) -> None:
 
 
 def end_context(state: State, context: Context) -> None:
-    """Forget a handle of qmcomm; the queue is closed only while no session took it over."""
+    """Forget a handle of qmcomm, and close its queue unless a session took the queue over."""
     del state.server.handles[context.handle]
     del context.association.contexts[context.handle]
     advance(state, context.queue, OpenedQueueEvent.CONTEXT_CLOSED)
@@ -82,7 +85,7 @@ def end_context(state: State, context: Context) -> None:
 
 
 def release(state: State, held: Held) -> None:
-    """Forget the handle of a message; with the last one, a queue whose session is over is closed (H-10)."""
+    """Forget the handle of a message; after the last one, close a queue whose session is over (H-10)."""
     del state.server.handles[held.handle]
     del held.association.held[held.handle]
     del held.queue.held[held.handle]

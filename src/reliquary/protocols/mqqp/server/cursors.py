@@ -1,4 +1,7 @@
-"""Cursors: R_QMCreateRemoteCursor, [MS-MQMP] 3.1.4.4, and RemoteQMCloseCursor, [MS-MQQP] 3.1.4.5."""
+"""Opens and closes cursors: R_QMCreateRemoteCursor, [MS-MQMP] 3.1.4.4.
+
+RemoteQMCloseCursor, [MS-MQQP] 3.1.4.5.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from reliquary.protocols.mqqp.state import State
 from reliquary.queueing.model import events
 
 CURSORS: Final = 256
-"""Cursors that one opened queue may have."""
+"""The most cursors of one opened queue."""
 
 
 @dataclass(slots=True, eq=False)
@@ -31,7 +34,7 @@ class OpeningCursor(Asked):
 
 
 def create_cursor(state: State, called: ClientCalled, now: Instant) -> None:
-    """R_QMCreateRemoteCursor: the queue need not have a session yet."""
+    """Create a cursor (R_QMCreateRemoteCursor); the queue need not have a session yet."""
     del now
     request = called.request
     assert isinstance(request, CreateRemoteCursor)
@@ -47,7 +50,7 @@ def create_cursor(state: State, called: ClientCalled, now: Instant) -> None:
 
 
 def on_cursor_opened(state: State, opening: OpeningCursor, answer: events.Answer, now: Instant) -> None:
-    """Give the client the number of its cursor, or the status."""
+    """Return the number of its cursor to the client, or the status."""
     if not isinstance(answer, events.Opened) or answer.status is not HResult.OK:
         refuse(state, opening.called, STATUSES[answer.status])
         return

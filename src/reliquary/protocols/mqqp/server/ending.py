@@ -1,4 +1,4 @@
-"""RemoteQMEndReceive, [MS-MQQP] 3.1.4.2: the reader has the message, or does not want it."""
+"""Ends a read by RemoteQMEndReceive, [MS-MQQP] 3.1.4.2: the reader has the message, or does not want it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,8 @@ def on_ended(state: State, ending: EndingRead, answer: Answer, now: Instant) -> 
     """Return from the call; the deletion is on disk before the response leaves (T14)."""
     del now
     handle = ending.held.handle
-    # A queue manager that stops has done nothing: the message is still locked, and the handle still good.
+    # A queue manager that stops has changed nothing: the message is still locked, and the handle still
+    # valid.
     if answer.status is not HResult.SERVICE_NOT_AVAILABLE:
         release(state, ending.held)
         handle = NO_HANDLE  # QP-080
@@ -61,7 +62,7 @@ def on_ended(state: State, ending: EndingRead, answer: Answer, now: Instant) -> 
 
 
 def run_down(state: State, held: Held) -> None:
-    """Give a message back whose reader is gone, as RR_NACK does (QP-141, QP-142)."""
+    """Return a message to its queue whose reader is gone, as RR_NACK does (QP-141, QP-142)."""
     end = EndRead(
         number_for(state, Unattended()), held.queue.descriptor, delete=False, lookup_ids=(held.lookup_id,)
     )

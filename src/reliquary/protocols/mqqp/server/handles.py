@@ -1,4 +1,4 @@
-"""Context handles and DWORDs: they cannot be guessed, and each is valid only for the client that got it."""
+"""Makes context handles and DWORDs that cannot be guessed; each is valid only for the client that got it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _words = Layout("<Qq").pack
 
 
 def _digest(server: ServerState, size: int, now: Instant) -> bytes:
-    """Return bytes that no other call returns; `now` sets them apart from those of an earlier process."""
+    """Return bytes that no other call returns; `now` makes them differ from those of an earlier process."""
     server.last_handle += 1
     key = server.settings.seed[:64]
     return blake2b(_words(server.last_handle, now), digest_size=size, key=key).digest()
@@ -38,7 +38,7 @@ def new_handle(server: ServerState, now: Instant) -> UUID:
 
 
 def new_number(server: ServerState, used: dict[int, int] | dict[int, OpenedQueue], now: Instant) -> int:
-    """Return a DWORD for a queue or a cursor, which is not 0 and none of those in use."""
+    """Return a DWORD for a queue or a cursor, which is not 0 and not in use."""
     number = 0
     while number == 0 or number in used:
         number = int.from_bytes(_digest(server, 4, now))
@@ -48,13 +48,13 @@ def new_number(server: ServerState, used: dict[int, int] | dict[int, OpenedQueue
 def queue_of(server: ServerState, number: int, by: Principal) -> OpenedQueue | None:
     """Return the queue that a client means by a DWORD; the queues of other users are unknown to it."""
     # DEPARTS from 3.1.4.1 (QP-058): only the user that opened a queue finds it, because a number of 32 bits
-    # may be guessed by those whom the access list keeps out.
+    # may be guessed by users whom the access list excludes.
     queue = server.queues.get(number)
     return queue if queue is not None and queue.by.user == by.user else None
 
 
 def handle_of(state: State, called: ClientCalled, handle: UUID, kind: type[HandleT]) -> HandleT | None:
-    """Return what a context handle of this client stands for; None where the call has been answered."""
+    """Return the object of a context handle of this client; None if the call has been answered."""
     if handle == NO_HANDLE:
         refuse(state, called, HResult.INVALID_HANDLE)  # QP-077, QP-095
         return None

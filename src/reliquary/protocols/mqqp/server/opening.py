@@ -1,7 +1,7 @@
-r"""How a queue is opened from elsewhere: [MS-MQMP] 3.1.4.2 and [MS-MQQP] 3.1.4.3.
+r"""Opens a queue for a remote reader: [MS-MQMP] 3.1.4.2 and [MS-MQQP] 3.1.4.3.
 
-R_QMOpenRemoteQueue    who may read is decided here; the client learns a DWORD and a context handle
-RemoteQMOpenQueue      the client brings the DWORD, and learns the handle of its session
+R_QMOpenRemoteQueue    the right to read is checked; the client gets a DWORD and a context handle
+RemoteQMOpenQueue      the client sends the DWORD, and gets the handle of its session
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ ACCESS: Final[Mapping[int, Access]] = {0x01: Access.RECEIVE, 0x20: Access.PEEK}
 SHARE: Final[Mapping[int, Share]] = {0: Share.DENY_NONE, 1: Share.DENY_RECEIVE}
 """The share mode that each value of dwShareMode asks for."""
 HERE: Final = "."
-"""This computer, in a direct name."""
+"""The name of this computer in a direct name."""
 
 
 # -- R_QMOpenRemoteQueue
@@ -61,7 +61,7 @@ class Opening(Asked):
 
 @dataclass(slots=True, eq=False)
 class Naming(Asked):
-    """The queue manager says what our computer is called."""
+    """The queue manager returns the name of this computer."""
 
     queue: OpenedQueue
 
@@ -93,14 +93,14 @@ def open_remote(state: State, called: ClientCalled, now: Instant) -> None:
 
 
 def _can_be_read(name: FormatName) -> bool:
-    """Return whether a name is of one queue; lists, multicast addresses and URLs are only sent to."""
+    """Return whether a name means one queue; lists, multicast addresses and URLs are only destinations."""
     if isinstance(name, DirectName):
         return not name.scheme.is_url
     return isinstance(name, PublicName | PrivateName | MachineName)
 
 
 def own_name(name: FormatName) -> str:
-    """Return a direct name as one of this computer, and other names as they are."""
+    """Return a direct name with this computer as its host, and other names unchanged."""
     # DEPARTS from 3.1.7.1.5 (DM-167): the host of a direct name is not compared with our own, because the
     # client reached us by it: it may be an alias, or an address that only the client's network knows.
     if isinstance(name, DirectName):
@@ -109,7 +109,7 @@ def own_name(name: FormatName) -> str:
 
 
 def on_opened(state: State, opening: Opening, answer: events.Answer, now: Instant) -> None:
-    """Give the client its handles, or the status."""
+    """Return the handles to the client, or the status."""
     called, server = opening.called, state.server
     if not isinstance(answer, events.Opened) or answer.status is not HResult.OK:
         refuse(state, called, STATUSES[answer.status])
@@ -126,17 +126,20 @@ def on_opened(state: State, opening: Opening, answer: events.Answer, now: Instan
 
 
 def _learn_computer(state: State, queue: OpenedQueue, name: FormatName) -> None:
-    """Find out how the client calls us: names of our queues in messages are completed with it."""
+    """Find out the name by which the client calls this computer.
+
+    Names of local queues are completed with it.
+    """
     if isinstance(name, DirectName):
         queue.computer = name.host
         return
-    if isinstance(name, MachineName):  # it has no path; all private names of a computer say what it is called
+    if isinstance(name, MachineName):  # it has no path; all private names of a computer contain its name
         name = PrivateName(name.computer, 1)
     ask(state, events.GetQueuePath(number_for(state, Naming(queue)), str(name)))
 
 
 def on_named(state: State, naming: Naming, answer: events.Answer, now: Instant) -> None:
-    """Remember what our computer is called."""
+    """Store the name of this computer."""
     del state, now
     assert isinstance(answer, events.PathAnswer), f"the name of an open queue was read: {answer}"
     naming.queue.computer = answer.machine
@@ -146,13 +149,12 @@ def on_named(state: State, naming: Naming, answer: events.Answer, now: Instant) 
 
 
 def open_queue(state: State, called: ClientCalled, now: Instant) -> None:
-    """RemoteQMOpenQueue, 3.1.4.3: a session takes over what qmcomm opened."""
+    """Open a session (RemoteQMOpenQueue, 3.1.4.3), which takes over the queue that qmcomm opened."""
     request, server = called.request, state.server
     assert isinstance(request, OpenQueue)
     queue = queue_of(server, request.context, called.by)  # QP-090: 0 is the number of no queue
-    # hQueue and dwMQS are not looked at (QP-088, QP-089).
-    # DEPARTS from 3.1.4.3 (QP-093): the descriptor must be there and without a session (H-11), because all
-    # that follows relies on it.
+    # hQueue and dwMQS are ignored (QP-088, QP-089). DEPARTS from 3.1.4.3 (QP-093): the descriptor must
+    # be there and without a session (H-11), because all later calls rely on it.
     if queue is None or request.queue_again != request.context or queue.phase is not Phase.OPENED:
         refuse(state, called, HResult.INVALID_PARAMETER)  # QP-091
         return

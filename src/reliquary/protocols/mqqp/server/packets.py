@@ -1,4 +1,4 @@
-"""A message as the UserMessage packet that a reader gets, [MS-MQQP] 2.2.2.1."""
+"""Makes the UserMessage packet that a reader gets from a message, [MS-MQQP] 2.2.2.1."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from reliquary.queueing.packets.messages import serialize
 
 
 def packet_of(found: Delivered, computer: str) -> bytes | None:
-    """Return the packet of a message, or None for one that no packet can hold (F-17).
+    """Return the packet of a message, or None for a message that fits into no packet (F-17).
 
-    A packet has at most 0x400000 bytes, [MS-MQMQ] 2.2.19.1, which is less than dwSize allows (QP-019).  A
-    body in pieces has no place in one, and a large body is refused before it is copied.
+    A packet has at most 0x400000 bytes, [MS-MQMQ] 2.2.19.1, which is less than dwSize allows (QP-019).
+    A body in pieces does not fit into one, and a large body is refused before it is copied.
     """
     message = found.message
     if message.stored_body is not None or len(message.body) > LARGEST_PACKET:

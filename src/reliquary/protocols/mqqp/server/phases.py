@@ -1,4 +1,4 @@
-"""What a queue that was opened from elsewhere may be used for: RemoteReadState, [MS-MQMP] 3.1.4.2 to .3.
+"""Defines the phases of a queue that a remote reader has opened: RemoteReadState, [MS-MQMP] 3.1.4.2 to .3.
 
     R_QMOpenRemoteQueue      RemoteQMOpenQueue                RemoteQMCloseQueue
     ---------------> OPENED -----------------> READY_FOR_READ -----------------> ENDING
@@ -17,7 +17,7 @@ from typing import Final
 
 
 class Phase(Enum):
-    """RemoteReadState, with what follows it."""
+    """The values of RemoteReadState, and the phases after it."""
 
     OPENED = "opened"
     """Only qmcomm knows it: cursors can be created, and nothing can be read."""
@@ -46,7 +46,7 @@ NEXT: Final[Mapping[tuple[Phase, OpenedQueueEvent], Phase]] = {
     (Phase.READY_FOR_READ, OpenedQueueEvent.SESSION_CLOSED): Phase.ENDING,
     (Phase.READY_FOR_READ, OpenedQueueEvent.ALL_READS_ENDED): Phase.READY_FOR_READ,
     # DEPARTS from 3.1.4.4 (QP-098): Close Queue waits for the last EndReceive (H-10), because the queue
-    # manager could not tell afterwards which message is meant.
+    # manager could not identify the message afterwards.
     (Phase.ENDING, OpenedQueueEvent.CONTEXT_CLOSED): Phase.ENDING,
     (Phase.ENDING, OpenedQueueEvent.SESSION_OPENED): Phase.ENDING,
     (Phase.ENDING, OpenedQueueEvent.SESSION_CLOSED): Phase.ENDING,

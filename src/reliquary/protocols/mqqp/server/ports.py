@@ -1,4 +1,4 @@
-"""Ports and the version: what every client may ask, [MS-MQQP] 3.1.4.8 and 3.1.4.9, [MS-MQMP] 3.1.4.24."""
+"""Answers questions for ports and the version, [MS-MQQP] 3.1.4.8 and 3.1.4.9, [MS-MQMP] 3.1.4.24."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from reliquary.protocols.mqqp.server.responding import respond
 from reliquary.protocols.mqqp.state import State
 
 VERSION: Final = VersionReturned(6, 1, 7601)
-"""QP-119 to QP-121: with this version, clients call opnums 9 and 10 too (F-01)."""
+"""The version of this server: clients then call opnums 9 and 10 too (QP-119 to QP-121, F-01)."""
 
 PORTS: Final[Mapping[int, str]] = {
     PortKind.HANDSHAKE: "handshake",
@@ -23,7 +23,7 @@ PORTS: Final[Mapping[int, str]] = {
 
 
 def on_ports_known(state: State, event: PortsKnown, now: Instant) -> None:
-    """Remember where our interfaces are listened to (QP-117)."""
+    """Store the ports at which the server listens for its interfaces (QP-117)."""
     del now
     state.ports = event
 

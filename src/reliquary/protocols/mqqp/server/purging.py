@@ -1,4 +1,4 @@
-"""RemoteQMPurgeQueue, [MS-MQQP] 3.1.4.7.
+"""Purges a queue by RemoteQMPurgeQueue, [MS-MQQP] 3.1.4.7.
 
 The queue manager purges by name.  A queue that was deleted may have a successor of its name, which the client
 did not open: so the manager is asked first in this turn whether the queue that the client opened still
@@ -29,7 +29,7 @@ NO_MESSAGE: Final = 0
 
 @dataclass(slots=True, eq=False)
 class FindingQueue(Asked):
-    """The queue manager looks whether a queue is still there, by a message that it cannot have."""
+    """The queue manager checks whether a queue still exists, by a message that it cannot have."""
 
     called: ClientCalled
     queue: OpenedQueue
@@ -37,13 +37,13 @@ class FindingQueue(Asked):
 
 @dataclass(slots=True, eq=False)
 class Purging(Asked):
-    """The queue manager purges a queue; a long one takes several turns."""
+    """The queue manager purges a queue; a long queue takes several turns."""
 
     called: ClientCalled
 
 
 def purge_queue(state: State, called: ClientCalled, now: Instant) -> None:
-    """RemoteQMPurgeQueue, 3.1.4.7; failures are raised as faults (QP-111)."""
+    """Purge a queue (RemoteQMPurgeQueue, 3.1.4.7); failures are raised as faults (QP-111)."""
     del now
     request = called.request
     assert isinstance(request, PurgeQueue)
@@ -59,7 +59,7 @@ def purge_queue(state: State, called: ClientCalled, now: Instant) -> None:
 
 
 def on_queue_found(state: State, finding: FindingQueue, answer: events.Answer, now: Instant) -> None:
-    """Purge the queue (QP-112), unless it is gone or the user may not read it any more."""
+    """Purge the queue (QP-112), unless it was deleted or the user may not read it any more."""
     del now
     called, queue = finding.called, finding.queue
     if answer.status is not HResult.MESSAGE_NOT_FOUND:
@@ -70,7 +70,7 @@ def on_queue_found(state: State, finding: FindingQueue, answer: events.Answer, n
 
 
 def on_purged(state: State, purging: Purging, answer: events.Answer, now: Instant) -> None:
-    """Return from the call; no response is sent where its connection is lost."""
+    """Return from the call; no response is sent if its connection is lost."""
     del now
     if answer.status is HResult.OK:
         respond(state, purging.called, StatusReturned(HResult.OK))

@@ -1,9 +1,9 @@
-"""RemoteQMStartReceive, RemoteQMStartReceive2, RemoteQMStartReceiveByLookupId: [MS-MQQP] 3.1.4.1, .10, .11.
+"""Reads messages by RemoteQMStartReceive, ...Receive2 and ...ReceiveByLookupId: [MS-MQQP] 3.1.4.1, .10, .11.
 
 checks --refused--> status
    |
    '--> entry in the collection --> queue manager --> on_read --> packet, and a handle for a receive
-                                         | none there
+                                         | no message
                                          '--> waits until a message, the time-out, or a cancel
 """
 
@@ -71,7 +71,7 @@ SEEKS: Final[Mapping[int, Search]] = {
 }
 """The search of each action by LookupIdentifier (QP-133)."""
 ENDS: Final[Mapping[tuple[Seek, int], Seek]] = {(Seek.NEXT, 0): Seek.FIRST, (Seek.PREVIOUS, LAST): Seek.LAST}
-"""LookupIds that stand for an end of the queue (QP-133, H-22)."""
+"""LookupIds that mean an end of the queue (QP-133, H-22)."""
 
 
 # -- opnums 0 and 9
@@ -96,7 +96,7 @@ def start_receive(state: State, called: ClientCalled, now: Instant) -> None:
 
 
 def _judge(queue: OpenedQueue | None, wanted: ReadDescriptor) -> int:
-    """Return why a read is refused, or 0 (QP-126)."""
+    """Return the reason why a read is refused, or 0 (QP-126)."""
     if wanted.queue_again == 0 or wanted.queue_again != wanted.queue:
         return HResult.INVALID_PARAMETER  # QP-054
     if queue is not None and wanted.request in queue.pending:
@@ -112,7 +112,7 @@ def _judge(queue: OpenedQueue | None, wanted: ReadDescriptor) -> int:
 
 
 def _request(read: Read) -> Request:
-    """Return the event of the queue manager that an action stands for; it runs the Call Timer, too."""
+    """Return the event of the queue manager for an action; the manager runs the Call Timer, too."""
     wanted, queue = read.descriptor, read.queue
     waits = FOREVER_WAIT if wanted.timeout == FOREVER else Duration(wanted.timeout * MILLISECOND)  # QP-036
     cursor = queue.cursors[wanted.cursor] if wanted.cursor else 0
@@ -133,10 +133,10 @@ def _enter(
     *,
     receives: bool,
 ) -> Read | None:
-    """Add a RemoteReadEntry to the collection (QP-060); None where the client has too many."""
+    """Add a RemoteReadEntry to the collection (QP-060); None if the client has too many."""
     connection = state.server.connections[called.connection]
     association = connection.association
-    if called.call in connection.reads:  # the client could not tell the two responses apart
+    if called.call in connection.reads:  # the client could not distinguish the two responses
         fault(state, called, FaultStatus.PROTOCOL)
         return None
     if association.load >= state.settings.pending:
@@ -193,7 +193,7 @@ def start_receive_by_lookup_id(state: State, called: ClientCalled, now: Instant)
 
 
 def on_read(state: State, read: Read, answer: Answer, now: Instant) -> None:
-    """Return from a call whose read is over."""
+    """Return from a call whose read has ended."""
     _leave(read)
     found = answer.messages[0] if isinstance(answer, Received) and answer.messages else None
     if read.ending is not None:
@@ -255,7 +255,7 @@ def _deliver(state: State, read: Read, found: Delivered, now: Instant) -> None:
 
 
 def give_back(state: State, read: Read, found: Delivered) -> None:
-    """Unlock a message that its reader never got."""
+    """Unlock a message that its reader did not get."""
     if read.receives:
         ask(
             state,

@@ -1,4 +1,4 @@
-"""How calls are answered: by a response, by a fault, or by the refusal that the method has for a status."""
+"""Answers calls by a response, by a fault, or by the refusal that the method has for a status."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _read_2(request: qm2qm.StartReceive2 | qm2qm.StartReceiveByLookupId, status:
 
 
 def _returned(read: ReadDescriptor) -> ReadDescriptor:
-    """Return what goes back to the client: its own descriptor, without a buffer."""
+    """Return the client's own descriptor without a buffer."""
     return read if read.packet is None else msgspec.structs.replace(read, packet=None)
 
 
@@ -78,7 +78,7 @@ def _no_cursor(request: qmcomm.CreateRemoteCursor, status: int) -> Response:
 
 
 def _no_status(request: qmcomm.CloseRemoteQueueContext, status: int) -> int:
-    """Return nothing to encode: only the runtime can refuse a method that returns nothing."""
+    """Refuse a method without a status, which only the runtime can refuse."""
     del request, status
     return FaultStatus.ACCESS_DENIED
 

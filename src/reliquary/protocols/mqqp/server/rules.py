@@ -1,4 +1,7 @@
-"""The tables of the server role: a rule for each event, each signal, and each answer of the queue manager."""
+"""Defines the tables of the server role.
+
+A rule for each event, each signal, and each answer of the manager.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Connections come and go: what a client leaves behind is closed, [MS-MQQP] 3.1.6 and [MS-MQMP] 3.1.7.2.
+"""Closes the handles and reads of lost connections, [MS-MQQP] 3.1.6 and [MS-MQMP] 3.1.7.2.
 
-a connection is lost       its reads that wait are ended; their messages would be lost
-an association is lost     then: messages that are locked, sessions, contexts of qmcomm (F-08)
+a connection is lost       its waiting reads are ended; their messages would be lost
+an association is lost     locked messages, sessions and contexts of qmcomm end (F-08)
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from reliquary.protocols.mqqp.state import State
 
 
 def on_bound(state: State, event: ClientBound, now: Instant) -> None:
-    """Note a connection, and the interfaces that it may call."""
+    """Record a connection, and the interfaces that it may call."""
     del now
     server = state.server
     connection = server.connections.get(event.connection)
@@ -30,7 +30,7 @@ def on_bound(state: State, event: ClientBound, now: Instant) -> None:
 
 
 def on_connection_lost(state: State, event: ConnectionLost, now: Instant) -> None:
-    """Forget a connection; its reads that wait take nothing."""
+    """Forget a connection; its waiting reads get no message."""
     del now
     connection = state.server.connections.get(event.connection)
     if connection is not None:
@@ -45,7 +45,7 @@ def on_association_lost(state: State, event: AssociationLost, now: Instant) -> N
         return
     for connection in list(association.connections.values()):
         _forget(state, connection)
-    # What comes back must not go to a read that the end of its session will end.
+    # Restored messages must not go to a read that the end of its session will end.
     sessions = list(association.sessions.values())
     for read in [read for session in sessions for read in session.queue.pending.values()]:
         end_wait(state, read, Ending.BY_CLIENT)

@@ -1,12 +1,12 @@
-"""All that the server knows, none of it on disk.
+"""Defines the state of the server, none of which is on disk.
 
     Association --- Connection      one TCP connection of the client, with its peer and interfaces
         |--- Context                PCTX_OPENREMOTE_HANDLE_TYPE: a queue that qmcomm opened
         |--- Session                PCTX_RRSESSION_HANDLE_TYPE: an OpenQueueEntry
         |--- Held                   PCTX_REMOTEREAD_HANDLE_TYPE: a message that was handed out, locked
-        '--- Read                   a RemoteReadEntry that waits (rRemoteReadEntryCollection)
+        '--- Read                   a waiting RemoteReadEntry (rRemoteReadEntryCollection)
 
-    OpenedQueue                     an OpenQueueDescriptor: known to clients by a DWORD, and to the manager
+    OpenedQueue                     an OpenQueueDescriptor: identified by a DWORD for clients, and
                                     by its own handle; contexts, sessions, reads and locks refer to it
 
 The two collections of the specification are the reads and the sessions of all associations (QP-030, QP-033).
@@ -47,31 +47,31 @@ class OpenedQueue:
     """OpenQueueDescriptor: a queue that a remote reader has opened."""
 
     number: int
-    """The DWORD that the client knows it by: pdwContext, dwpQueue and phQueue (H-16)."""
+    """The DWORD by which clients identify it: pdwContext, dwpQueue and phQueue (H-16)."""
     descriptor: int
     """The handle at the queue manager, which is also the receipt of the messages that are handed out."""
     name: str
-    """The name that the queue manager knows it by."""
+    """The name of the queue at the queue manager."""
     access: Access
     share: Share
     by: Principal
     """The user that opened it; to all others its number is unknown."""
     since: Instant
     computer: str = ""
-    """The name that this client knows our computer by."""
+    """The name of this computer that the client uses."""
     phase: Phase = Phase.OPENED
     session: Session | None = None
     cursors: dict[int, int] = field(default_factory=dict)
-    """The cursors at the queue manager, by the DWORDs that the client knows them by."""
+    """The cursors at the queue manager, by the DWORDs of the clients."""
     pending: dict[int, Read] = field(default_factory=dict)
-    """The reads that wait, by dwRequestID."""
+    """The waiting reads, by dwRequestID."""
     held: dict[UUID, Held] = field(default_factory=dict)
     """The messages that are handed out."""
 
 
 @dataclass(slots=True, eq=False)
 class ContextHandle:
-    """A context handle: it means something only in the association that it was given to."""
+    """A context handle, which is valid only in the association that got it."""
 
     handle: UUID
     association: Association
@@ -110,12 +110,12 @@ class Read(Asked):
     queue: OpenedQueue
     descriptor: ReadDescriptor
     receives: bool
-    """Whether the message is locked; a peek leaves it alone."""
+    """Whether the message is locked; a peek does not lock it."""
     since: Instant
     caller: int = 0
-    """The number under which the queue manager is asked."""
+    """The number of the request to the queue manager."""
     ending: Ending | None = None
-    """Not None: it is being ended, and takes no message."""
+    """Not None: the read is being ended, and gets no message."""
 
 
 @dataclass(slots=True, eq=False)
@@ -144,28 +144,28 @@ class Association:
     sessions: dict[UUID, Session] = field(default_factory=dict)
     held: dict[UUID, Held] = field(default_factory=dict)
     reads: dict[int, Read] = field(default_factory=dict)
-    """Reads that wait, by the numbers under which the queue manager is asked."""
+    """Waiting reads, by the numbers of their requests to the queue manager."""
 
     @property
     def load(self) -> int:
-        """Return how many reads wait, or have a message locked (`MqqpSettings.pending`)."""
+        """How many reads wait or have a message locked (`MqqpSettings.pending`)."""
         return len(self.reads) + len(self.held)
 
 
 class ServerState:
-    """The clients, and what they have."""
+    """The clients, with their queues, handles and requests."""
 
     def __init__(self, settings: MqqpSettings) -> None:
         self.settings = settings
         self.associations: dict[int, Association] = {}
         self.connections: dict[int, Connection] = {}
         self.queues: dict[int, OpenedQueue] = {}
-        """Opened queues by the DWORDs that clients send; one that is ENDING is not among them."""
+        """Opened queues by the DWORDs that clients send, without those that are ENDING."""
         self.handles: dict[UUID, ContextHandle] = {}
         self.asked: dict[int, Asked] = {}
         """Requests to the queue manager that have no answer yet, by their numbers."""
         self.taken = 0
-        """Messages that clients have acknowledged since the start; they are removed."""
+        """Messages that clients have acknowledged since the start, and that are removed."""
         self.last_caller = 0
         self.last_handle = 0
-        """The number of handles and DWORDs made so far."""
+        """The number of handles and DWORDs that were made."""

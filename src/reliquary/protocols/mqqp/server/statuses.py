@@ -1,4 +1,4 @@
-"""What a method returns: the statuses of [MS-MQQP] 3.1.4, and those of the queue manager on the wire."""
+"""Defines the statuses that methods return: those of [MS-MQQP] 3.1.4, and those of the queue manager."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from reliquary.base.hresult import HResult
 
 
 class Status(IntEnum):
-    """Statuses that the queue manager has no word for."""
+    """Statuses without a counterpart in the queue manager."""
 
     CANCELLED_BY_CLIENT = 0x400E03E9
     """MQ_INFORMATION_REMOTE_CANCELED_BY_CLIENT; it has no severity bit (F-10)."""
     FAILED = 0xC00E0001
     """The specification calls this code MQ_ERROR (QP-009)."""
     INVALID_ARGUMENT = 0xC000000D
-    """STATUS_INVALID_PARAMETER: a cursor is unknown, or there is none."""
+    """The code STATUS_INVALID_PARAMETER: a cursor is unknown, or there is none."""
     SHARING_VIOLATION = 0xC0000043
     """The specification calls it STATUS_SHARING_VIOLATION, [MS-MQMP] 3.1.4.2."""
 

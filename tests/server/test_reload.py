@@ -19,7 +19,9 @@ import pytest
 
 from reliquary.base.faults import UsageError
 from reliquary.client.records import ReloadInfo
+from reliquary.net.identity.nt_hash import nt_hash
 from reliquary.net.identity.users import User
+from reliquary.net.rpc.ntlm import NTLM, ntlm_client
 from reliquary.queueing.model.security.roles import Role
 from reliquary.server.acts_options import ActsOptions
 from reliquary.server.config import Settings
@@ -28,17 +30,25 @@ from reliquary.server.history_options import HistoryOptions
 from reliquary.server.limit_options import LimitOptions
 from reliquary.server.loading import load
 from reliquary.server.logs import LogLevel
+from reliquary.server.mqqp import MqqpEndpoint
+from reliquary.server.mqqp_options import MqqpOptions
 from reliquary.server.queue_entries import QueueEntry
 from reliquary.server.reload import RELOADABLE, differing, with_settings
+from reliquary.wire.rpc.protection import Protection
+from reliquary.wire.rpc.statuses import FaultStatus
 from tests.console.harness import Harness, play
 from tests.console.test_access import ALICE, ROOT, USERS, ask
 from tests.console.test_strangers import FAR, asked_from
 from tests.console.web.harness import Reader
 from tests.net.http.harness import until
 from tests.net.identity.cheap_hash import cheap_hash
+from tests.net.rpc.harness import caller
 from tests.net.srmp.certificates import Authority
+from tests.server.endpoints import endpoint_of
 from tests.server.process import running
 
+GET_VERSION = 8
+"""The number of the method RemoteQmGetVersion, [MS-MQQP] 3.1.4."""
 AT_HEALTH = b"GET /api/v1/queues/orders/messages HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: %b\r\n\r\n"
 WITHOUT_ALICE = tuple(each for each in USERS if each.name != "alice")
 
@@ -170,6 +180,29 @@ def test_a_read_that_waits_for_a_removed_user_ends(tmp_path: Path) -> None:
         assert (await waiting)[0] == 403
 
     play(tmp_path, scene, users=replace_user("alice", role=Role.RECEIVER))
+
+
+@pytest.mark.parametrize("protection", [Protection.CONNECT, Protection.PRIVACY])
+def test_a_user_whose_password_was_replaced_is_refused_on_open_connections_of_mqqp(
+    tmp_path: Path, protection: Protection
+) -> None:
+    def users(password: str) -> tuple[User, ...]:
+        return User(name="alice", nt_hash=nt_hash(password)), User(name="bob", nt_hash=nt_hash("bob"))
+
+    async def scene(harness: Harness) -> None:
+        port = endpoint_of(harness.server, MqqpEndpoint).ports.read
+        async with caller(port) as alice, caller(port) as bob:
+            for client, name, password in ((alice, "alice", "old"), (bob, "bob", "bob")):
+                proof = ntlm_client(name, password, NTLM, "localhost")
+                await client.bind(auth_type=NTLM, security=proof, protection=protection)
+                assert isinstance(await client.call(GET_VERSION), bytes)
+            await reload(harness, users=users("new"))
+            assert isinstance(await bob.call(GET_VERSION), bytes)
+            assert await alice.call(GET_VERSION) == FaultStatus.ACCESS_DENIED
+            assert await alice.is_cut()
+
+    options = MqqpOptions(enabled=True, handshake_port=0, read_port=0)
+    play(tmp_path, scene, users=users("old"), tables=(options,))
 
 
 def test_a_server_without_users_gets_some_and_is_closed_to_strangers(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 import spnego
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 from spnego import ContextReq, NegotiateOptions, NTLMHash
 from spnego._spnego import NegTokenResp, unpack_token
 
@@ -16,17 +17,14 @@ from reliquary.net.identity.nt_hash import nt_hash
 from reliquary.net.identity.users import User, Users
 from reliquary.net.rpc.ntlm import ACCEPT_COMPLETED, MECHANISMS, NTLM, SPNEGO, ntlm_client, ntlm_server
 from reliquary.protocols.rpc.security import SecurityContext, SecurityRefused
+from reliquary.queueing.model.security.roles import Role
 from reliquary.wire.rpc.protection import Protection
 
 PASSWORD = "pässword"
-USERS = Users(
-    UUID(int=1),
-    (
-        User(name="alice", nt_hash=nt_hash(PASSWORD)),
-        User(name="carol", nt_hash=nt_hash("another")),
-        User(name="bob", token_sha256=sha256(b"secret").hexdigest()),
-    ),
-)
+ALICE = User(name="alice", nt_hash=nt_hash(PASSWORD))
+CAROL = User(name="carol", nt_hash=nt_hash("another"))
+BOB = User(name="bob", token_sha256=sha256(b"secret").hexdigest())
+USERS = Users(UUID(int=1), (ALICE, CAROL, BOB))
 SECURE = ntlm_server(USERS)
 BOTH = pytest.mark.parametrize("auth_type", [SPNEGO, NTLM])
 
@@ -64,6 +62,29 @@ def test_a_user_with_a_hash_is_known_after_the_last_token(auth_type: int, tokens
 
 def test_other_types_of_authentication_are_not_known() -> None:
     assert [auth_type for auth_type in range(256) if SECURE(auth_type) is not None] == sorted(MECHANISMS)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("after", "known"),
+    [
+        pytest.param((ALICE, CAROL), True, id="as before"),
+        pytest.param((CAROL,), False, id="removed"),
+        pytest.param((User(name="alice", nt_hash=nt_hash("new")), CAROL), False, id="another password"),
+        pytest.param((structs.replace(ALICE, role=Role.READER),), False, id="another role"),
+        pytest.param((), False, id="no users"),
+    ],
+)
+def test_a_user_that_was_changed_is_no_longer_known(
+    auth_type: int, after: tuple[User, ...], known: bool
+) -> None:
+    users = Users(UUID(int=1), (ALICE, BOB))
+    server = ntlm_server(users)(auth_type)
+    assert server is not None
+    join(ntlm_client("alice", PASSWORD, auth_type, "far"), server)
+    assert server.complete
+    users.renew(after)
+    assert server.complete is known
 
 
 @BOTH

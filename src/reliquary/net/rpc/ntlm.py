@@ -23,6 +23,7 @@ from spnego.iov import BufferType, IOVBuffer
 from reliquary.net.identity.users import Users
 from reliquary.net.rpc.ntlm_claims import Claim, claim_in, judging
 from reliquary.protocols.rpc.security import SecurityContext, SecurityRefused
+from reliquary.queueing.model.security.principals import Principal
 from reliquary.wire.rpc.protection import Protection
 
 SPNEGO: Final = 9
@@ -68,13 +69,18 @@ def ntlm_client(user: str, password: str, auth_type: int, host: str) -> Security
 class _Ntlm:
     """The common part of client and server: everything after the last token."""
 
-    __slots__ = ("_context", "complete", "user")
+    __slots__ = ("_complete", "_context", "user")
 
     _context: ContextProxy
 
     def __init__(self) -> None:
-        self.complete = False
+        self._complete = False
         self.user = ""
+
+    @property
+    def complete(self) -> bool:
+        """Return whether the peer is known."""
+        return self._complete
 
     @property
     def signature_size(self) -> int:
@@ -114,9 +120,9 @@ class _Ntlm:
         """Let pyspnego take a token, and refuse a session without a whole key."""
         with _refusals():
             answer = self._context.step(token or None)
-        self.complete = self._context.complete
-        if self.complete and len(self._context.session_key) != KEY_SIZE:
-            self.complete = False
+        self._complete = self._context.complete
+        if self._complete and len(self._context.session_key) != KEY_SIZE:
+            self._complete = False
             raise SecurityRefused("the session key does not have 128 bits")
         return answer or b""
 
@@ -155,14 +161,21 @@ class NtlmClient(_Ntlm):
 class NtlmServer(_Ntlm):
     """Our side of a connection that was accepted."""
 
-    __slots__ = ("_judge", "_users")
+    __slots__ = ("_judge", "_principal", "_users")
 
     def __init__(self, users: Users, mechanism: str, judge: Callable[[str, str], None]) -> None:
         super().__init__()
         self._users = users
         self._judge = judge
+        self._principal: Principal | None = None
+        """The user that the client has proved to be."""
         with judging(None):
             self._context = spnego.server(protocol=mechanism, options=OPTIONS[mechanism])
+
+    @property
+    def complete(self) -> bool:
+        """Return whether the client is known: not before its last token, nor after its user has changed."""
+        return self._complete and (self._principal is None or self._users.knows(self._principal))
 
     def step(self, token: bytes) -> bytes:
         """Take a token of the client and return the next one, or nothing after the last."""
@@ -172,10 +185,11 @@ class NtlmServer(_Ntlm):
         if proved is None:
             return answer
         # The name that pyspnego has judged: a later token of SPNEGO may claim another, and prove nothing.
-        self.user = self._users.named(proved.rpartition("\\")[2]).name
-        if not self.complete and not self.protects(Protection.INTEGRITY):
+        self._principal = self._users.named(proved.rpartition("\\")[2])
+        self.user = self._principal.name
+        if not self._complete and not self.protects(Protection.INTEGRITY):
             # RFC 4178 5: without integrity there is no signature for which pyspnego could wait.
-            self.complete = True
+            self._complete = True
             return ACCEPT_COMPLETED
         return answer
 
@@ -192,7 +206,7 @@ class NtlmServer(_Ntlm):
         try:
             self._judge(claim.user, nt_hash)
         except SecurityRefused:
-            self.complete = False
+            self._complete = False
             raise
         return answer
 

@@ -19,7 +19,7 @@ user_argument = click.argument("user")
 
 @click.group()
 def access() -> None:
-    """Show and change who may do what.
+    """Show and change the access lists of queues and of the manager.
 
     QUEUE is a queue's name, or . for the manager itself.  USER is a user or a group of the server's
     settings, everyone, anonymous, authenticated, administrators, or a SID.  A RIGHT is send, receive,
@@ -49,7 +49,7 @@ def show(queue: str, as_json: bool | None) -> None:
 @format_option
 @examples("reliquary access grant orders alice send peek", "reliquary access grant . bob create-queue")
 def grant(queue: str, user: str, right: tuple[str, ...], as_json: bool | None) -> None:
-    """Let USER do something with QUEUE."""
+    """Allow USER to do something with QUEUE."""
     with connected() as manager:
         info = manager.grant(user, *right, queue=_name(queue))
     _show(info, as_json)
@@ -62,7 +62,7 @@ def grant(queue: str, user: str, right: tuple[str, ...], as_json: bool | None) -
 @format_option
 @examples("reliquary access deny orders mallory all")
 def deny(queue: str, user: str, right: tuple[str, ...], as_json: bool | None) -> None:
-    """Let USER not do something with QUEUE, whatever else the list says."""
+    """Forbid USER to do something with QUEUE, even if another entry allows it."""
     with connected() as manager:
         info = manager.deny(user, *right, queue=_name(queue))
     _show(info, as_json)
@@ -75,7 +75,7 @@ def deny(queue: str, user: str, right: tuple[str, ...], as_json: bool | None) ->
 @format_option
 @examples("reliquary access revoke orders everyone", "reliquary access revoke orders alice send")
 def revoke(queue: str, user: str, right: tuple[str, ...], as_json: bool | None) -> None:
-    """Take back what was granted to USER or denied; without a RIGHT, all of it."""
+    """Remove the entries of USER for each RIGHT; without a RIGHT, remove all its entries."""
     with connected() as manager:
         info = manager.revoke(user, *right, queue=_name(queue))
     _show(info, as_json)

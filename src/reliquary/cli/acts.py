@@ -13,13 +13,19 @@ COLUMNS = ("time", "who", "source", "act", "object", "outcome", "times", "detail
 
 @click.group()
 def acts() -> None:
-    """Look at the log of administrative acts."""
+    """Show the log of administrative acts."""
 
 
 @acts.command("list")
-@click.option("--limit", type=click.IntRange(1, 10_000), default=100, show_default=True, help="How many.")
-@click.option("--who", default="", metavar="NAME", help="Only those of this user.")
-@click.option("--act", default="", metavar="ACT", help="Only these, such as purge-queue.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1, 10_000),
+    default=100,
+    show_default=True,
+    help="The largest number of acts.",
+)
+@click.option("--who", default="", metavar="NAME", help="Only acts of this user.")
+@click.option("--act", default="", metavar="ACT", help="Only acts of this kind, such as purge-queue.")
 @format_option
 @examples("reliquary acts list", "reliquary acts list --who alice --act purge-queue")
 def list_acts(limit: int, who: str, act: str, as_json: bool | None) -> None:

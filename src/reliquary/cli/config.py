@@ -31,7 +31,7 @@ set_option = click.option(
 
 @click.group()
 def config() -> None:
-    """Check the settings of a server, show what is in force, and read them anew."""
+    """Check the settings of a server, show those in force, and reload them."""
 
 
 @config.command()
@@ -39,7 +39,7 @@ def config() -> None:
 @set_option
 @examples("reliquary config check --settings reliquary.toml")
 def check(file: Path | None, chosen: tuple[str, ...]) -> None:
-    """Read the settings as `reliquary serve` would, and say what is wrong with them.
+    """Check the settings that `reliquary serve` would use, and print their errors.
 
     Certificates, keys and tokens in files are read too, so run it as the user of the server.  An error
     names the file, the line and the setting; the exit code is 2 then.  A folder of messages that every user
@@ -84,7 +84,7 @@ def show(file: Path | None, chosen: tuple[str, ...], effective: bool, as_json: b
 @format_option
 @examples("reliquary config reload")
 def reload(as_json: bool | None) -> None:
-    """Let a running server read its settings anew, as SIGHUP does.
+    """Make a running server read its settings again, as SIGHUP does.
 
     What may change while it runs is in force then: users with their roles and tokens, rates, how long
     history and acts are kept, certificates, the level of the log, queues to create.  What needs a restart

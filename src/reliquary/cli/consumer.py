@@ -16,7 +16,7 @@ COLUMNS = ("queue", "name", "cursor", "mark", "created", "moved", "keep", "lost"
 @format_option
 @examples("reliquary consumer list", "reliquary consumer list 'orders*'")
 def list_consumers(queue: str, as_json: bool | None) -> None:
-    """List who reads QUEUE, or all queues that fit a pattern.
+    """List the consumers of QUEUE, or of all queues whose names match a pattern.
 
     What came after `cursor` is kept for the consumer, wherever else it goes; the feed goes to `mark`.
     """
@@ -85,7 +85,7 @@ def show(queue: str, name: str, as_json: bool | None) -> None:
 @click.argument("cursor", type=click.IntRange(min=0))
 @examples("reliquary consumer move orders lake 4711")
 def move(queue: str, name: str, cursor: int) -> None:
-    """Let consumer NAME of QUEUE have read everything up to CURSOR.
+    """Mark everything up to CURSOR as read by consumer NAME of QUEUE.
 
     It only moves forward.  What no other consumer has to read is deleted, and cannot be read again.
     """
@@ -98,7 +98,7 @@ def move(queue: str, name: str, cursor: int) -> None:
 @click.argument("name")
 @examples("reliquary consumer remove orders lake")
 def remove(queue: str, name: str) -> None:
-    """Keep nothing for consumer NAME of QUEUE any more.
+    """Delete consumer NAME of QUEUE: nothing is kept for it any more.
 
     A query that still reads under this name fails then: what it has not read may be lost.
     """
@@ -113,7 +113,7 @@ def remove(queue: str, name: str) -> None:
     "--keep",
     metavar="LIMIT",
     required=True,
-    help="7d, 12h, 10g, 5000, 7d,10g, none, or inherit for the limit of the queue or of the settings.",
+    help="7d, 12h, 10g, 5000, 7d,10g, none; inherit takes the limit of the queue or of the settings.",
 )
 @examples("reliquary consumer set orders lake --keep 7d,10g", "reliquary consumer set orders --keep 100g")
 def set_limit(queue: str, name: str, keep: str) -> None:
@@ -132,7 +132,7 @@ def set_limit(queue: str, name: str, keep: str) -> None:
 @click.argument("name")
 @examples("reliquary consumer pause orders lake")
 def pause(queue: str, name: str) -> None:
-    """Let the query that reads QUEUE as NAME begin no new batch.
+    """Pause the query that reads QUEUE as NAME: it begins no new batch.
 
     Messages are kept for it meanwhile, within its limit.
     """
@@ -145,7 +145,7 @@ def pause(queue: str, name: str) -> None:
 @click.argument("name")
 @examples("reliquary consumer resume orders lake")
 def resume(queue: str, name: str) -> None:
-    """Let the query that reads QUEUE as NAME go on."""
+    """Resume the query that reads QUEUE as NAME."""
     with feed_client() as server:
         server.set_consumer(queue, name, paused=False)
 
@@ -157,9 +157,9 @@ def resume(queue: str, name: str) -> None:
     "--to",
     required=True,
     metavar="PLACE",
-    help="earliest, latest, a number, or a time: 2026-11-18T05:00Z.",
+    help="The new place: earliest, latest, a number, or a time such as 2026-11-18T05:00Z.",
 )
-@click.option("--dry-run", is_flag=True, help="Only say what would happen.")
+@click.option("--dry-run", is_flag=True, help="Print what would happen, and change nothing.")
 @format_option
 @examples(
     "reliquary consumer reset orders lake --to latest --dry-run",

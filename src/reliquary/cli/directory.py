@@ -31,7 +31,7 @@ which_argument = click.argument("which", metavar="NAME|ID")
 
 @click.group()
 def directory() -> None:
-    """Sites, routing links, other managers and their queues.
+    """Show and change the objects of the directory: sites, routing links, other managers and their queues.
 
     KIND is enterprise, site, routing-link, connected-network, queue-manager, queue, user or
     distribution-list.  An attribute is given as NAME=VALUE; one that holds a list takes its entries
@@ -92,7 +92,7 @@ def _shown(value: object) -> object:
 @format_option
 @examples("reliquary directory add site name=north")
 def add(kind: str, attributes: tuple[str, ...], as_json: bool | None) -> None:
-    """Make an object."""
+    """Create an object."""
     fields = _fields(kind, attributes)
     with connected() as manager:
         made = manager.directory.add(kind, **fields)
@@ -106,7 +106,7 @@ def add(kind: str, attributes: tuple[str, ...], as_json: bool | None) -> None:
 @format_option
 @examples("reliquary directory set site north foreign_site=true")
 def set_attributes(kind: str, which: str, attributes: tuple[str, ...], as_json: bool | None) -> None:
-    """Give an object other attributes."""
+    """Change attributes of an object."""
     fields = _fields(kind, attributes)
     with connected() as manager:
         changed = manager.directory.change(kind, which, **fields)
@@ -155,7 +155,7 @@ def export(file: Path | None) -> None:
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True))
 @examples("reliquary directory import directory.toml")
 def import_file(file: Path) -> None:
-    """Take all objects of the TOML FILE, or none of them; - is stdin."""
+    """Import all objects of the TOML FILE, or none of them; - is stdin."""
     try:
         text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
     except UnicodeDecodeError as why:
@@ -177,7 +177,7 @@ def status(as_json: bool | None) -> None:
 @format_option
 @examples("reliquary directory attach")
 def attach(as_json: bool | None) -> None:
-    """Let the directory be reached again."""
+    """Connect this manager to the directory again."""
     _switch("attach", as_json)
 
 
@@ -185,7 +185,7 @@ def attach(as_json: bool | None) -> None:
 @format_option
 @examples("reliquary directory detach")
 def detach(as_json: bool | None) -> None:
-    """Put the directory out of reach until it is attached."""
+    """Disconnect this manager from the directory until `directory attach`."""
     _switch("detach", as_json)
 
 

@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 @click.group()
 def history() -> None:
-    """Show how the history of messages stands, export it, and check its files."""
+    """Show the state of the history of messages, export it, and check its files."""
 
 
 @history.command()
 @format_option
 @examples("reliquary history status")
 def status(as_json: bool | None) -> None:
-    """Show how many events there are, how many are in files, and what is wrong, if anything is.
+    """Show the number of events, how many of them are in files, and the last error of the export.
 
     `pending` events are in no file yet.  While the history is `stopped`, because too much waits for its
     export, events are only counted as `missing`.
@@ -45,12 +45,16 @@ def status(as_json: bool | None) -> None:
 
 @history.command()
 @click.option(
-    "--to", metavar="DIR", default=None, type=click.Path(path_type=Path), help="Copy the files there too."
+    "--to",
+    metavar="DIR",
+    default=None,
+    type=click.Path(path_type=Path),
+    help="Copy the files into this folder too.",
 )
 @format_option
 @examples("reliquary history export", "reliquary history export --to /lake/history")
 def export(to: Path | None, as_json: bool | None) -> None:
-    """Bring all that has happened until now into files, and print those that were written.
+    """Export all events up to now into files, and print the files that were written.
 
     With --to, all files that DIR, a folder on the server's machine, does not have yet are copied there and
     printed.

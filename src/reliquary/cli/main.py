@@ -93,14 +93,14 @@ class Commands(Root):
     envvar=CONTROL_VARIABLE,
     show_envvar=True,
     metavar="URL",
-    help="Its control plane.  [default: the port after the server's]",
+    help="The URL of the control plane.  [default: the port after the server's]",
 )
 @click.option(
     "--token",
     envvar=TOKEN_VARIABLE,
     show_envvar=True,
     metavar="TOKEN",
-    help="Who you are to the server; other users of this computer see it in the process list.  "
+    help="Your token at the server; other users of this computer see it in the process list.  "
     "[default: anonymous]",
 )
 @click.option(
@@ -116,7 +116,7 @@ class Commands(Root):
     envvar=USER_VARIABLE,
     show_envvar=True,
     metavar="NAME",
-    help="Who you are, in place of a token.  The password is in the file of --password-file, in "
+    help="Your user name, in place of a token.  The password is in the file of --password-file, in "
     "RELIQUARY_PASSWORD, or is asked for.",
 )
 @click.option(

@@ -18,7 +18,7 @@ def manager() -> None:
 @format_option
 @examples("reliquary manager status")
 def status(as_json: bool | None) -> None:
-    """Show who the manager is, what it holds and whether it is online."""
+    """Show the name of the manager, its counts and whether it is online."""
     with connected() as connection:
         print_record(connection.info(), as_json)
 
@@ -27,9 +27,9 @@ def status(as_json: bool | None) -> None:
 @format_option
 @examples("reliquary manager offline")
 def offline(as_json: bool | None) -> None:
-    """Let no message leave for other managers, and take none from them, until it is online again.
+    """Stop sending messages to other managers and receiving from them, until `manager online`.
 
-    Its own queues work on.  A manager that starts is online.
+    The queues of this manager stay in use.  A manager that starts is online.
     """
     with connected() as connection:
         print_record(connection.take_offline(), as_json)
@@ -39,6 +39,6 @@ def offline(as_json: bool | None) -> None:
 @format_option
 @examples("reliquary manager online")
 def online(as_json: bool | None) -> None:
-    """Let messages travel again."""
+    """Send messages to other managers and receive from them again."""
     with connected() as connection:
         print_record(connection.bring_online(), as_json)

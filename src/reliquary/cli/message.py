@@ -46,32 +46,36 @@ def message() -> None:
 @message.command()
 @click.argument("queue")
 @click.argument("bodies", metavar="[BODY]...", nargs=-1)
-@click.option("--lines", is_flag=True, help="Each line of stdin is a message.")
-@click.option("--label", default="", help="Up to 249 characters.")
-@click.option("--priority", type=int, default=3, show_default=True, help="0 to 7; 7 is received first.")
-@click.option("--expires", type=Span(), help="Not to be received later than this: 90, 5m, 2h, 1d.")
-@click.option("--delay", type=Span(), default=0, help="Not to be seen earlier than after this: 90, 5m.")
+@click.option("--lines", is_flag=True, help="Send each line of stdin as a message.")
+@click.option("--label", default="", help="The label, of up to 249 characters.")
+@click.option(
+    "--priority", type=int, default=3, show_default=True, help="The priority, 0 to 7; 7 is received first."
+)
+@click.option("--expires", type=Span(), help="Expire if not received within this time: 90, 5m, 2h, 1d.")
+@click.option("--delay", type=Span(), default=0, help="Make it available only after this time: 90, 5m.")
 @click.option("--express", is_flag=True, help="Keep it in memory only; a crash loses it.")
 @click.option("--journal", is_flag=True, help="Keep a copy in system$;journal.")
 @click.option(
     "--deadletter/--no-deadletter",
     default=None,
-    help="Keep it in a dead-letter queue when it expires, or never; else when it cannot be delivered.",
+    help="Keep a copy as a dead letter if it expires too; or never.  [default: if it cannot be delivered]",
 )
-@click.option("--deadletter-queue", default="", metavar="QUEUE", help="Keep it in this queue instead.")
-@click.option("--response-queue", default="", metavar="QUEUE", help="Where an answer is wanted.")
-@click.option("--administration-queue", default="", metavar="QUEUE", help="Where acknowledgements go.")
+@click.option("--deadletter-queue", default="", metavar="QUEUE", help="Put dead letters into this queue.")
+@click.option("--response-queue", default="", metavar="QUEUE", help="The queue for answers.")
+@click.option("--administration-queue", default="", metavar="QUEUE", help="The queue for acknowledgements.")
 @click.option(
     "--acknowledge",
     "acknowledgements",
     multiple=True,
     type=click.Choice(ACKNOWLEDGEMENTS),
-    help="Which acknowledgements are wanted; may be given more than once.",
+    help="The acknowledgements to ask for; may be given several times.",
 )
 @click.option("--correlation", metavar="ID", help="The id of the message that this one answers.")
-@click.option("--tag", type=int, default=0, help="A number for the application.")
-@click.option("--transaction", is_flag=True, help="Send all of them in one transaction, or none.")
-@click.option("--sign", is_flag=True, help="Sign it with the manager's key; only what leaves by HTTP.")
+@click.option("--tag", type=int, default=0, help="A number that the application chooses.")
+@click.option("--transaction", is_flag=True, help="Send all messages in one transaction, or none.")
+@click.option(
+    "--sign", is_flag=True, help="Sign it with the manager's key; only for a queue that is reached by HTTP."
+)
 @format_option
 @examples(
     'reliquary message send orders "hello"',
@@ -90,14 +94,14 @@ def send(
     as_json: bool | None,
     **options: Any,
 ) -> None:
-    """Send each BODY as a message to QUEUE; without BODY, or with -, what comes on stdin.
+    """Send each BODY as a message to QUEUE; without BODY, or with -, send the data of stdin.
 
     When the command returns, the messages are on disk.
     """
     if lines and bodies not in ((), ("-",)):
-        raise click.UsageError("--lines reads stdin, and a BODY is given too.")
+        raise click.UsageError("--lines reads stdin: leave out BODY or --lines.")
     if lines and transaction:
-        raise click.UsageError("--lines sends lines as they come, and --transaction all of them at once.")
+        raise click.UsageError("--lines sends each line at once: leave out --transaction or --lines.")
     options["durable"] = not express
     if sign:
         options["authentication"] = "xmlsig"
@@ -125,7 +129,7 @@ def _send_lines(target: Queue, source: IO[bytes], as_json: bool | None, options:
             if wants_json(as_json):
                 _tell(sent, True)
     except Exception:
-        click.echo(f"reliquary: {count} messages were sent before this went wrong", err=True)
+        click.echo(f"reliquary: {count} messages were sent before the error below", err=True)
         raise
     if not wants_json(as_json):
         click.echo(f"sent {count} messages")
@@ -145,14 +149,18 @@ def _tell(sent: list[Sent], as_json: bool) -> None:
 @message.command()
 @click.argument("queue")
 @click.option(
-    "--count", type=click.IntRange(1), default=1, show_default=True, help="Up to this number of messages."
+    "--count", type=click.IntRange(1), default=1, show_default=True, help="The largest number of messages."
 )
 @click.option(
-    "--timeout", type=Span(), default=0, help="How long to wait for the next one: 90, 5m.  [default: 0]"
+    "--timeout", type=Span(), default=0, help="The time to wait for the next message: 90, 5m.  [default: 0]"
 )
-@click.option("--follow", is_flag=True, help="Go on until Ctrl-C.")
-@click.option("--output", type=click.File("wb", lazy=True), help="Write to a file; one body as it was sent.")
-@click.option("--json", "as_json", is_flag=True, help="JSON lines with all fields instead of the text.")
+@click.option("--follow", is_flag=True, help="Continue until Ctrl-C.")
+@click.option(
+    "--output",
+    type=click.File("wb", lazy=True),
+    help="Write to this file; a single body is written byte for byte.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON lines with all fields instead of the text.")
 @click.pass_context
 @examples(
     "reliquary message receive orders",
@@ -168,9 +176,9 @@ def receive(
     output: IO[bytes] | None,
     as_json: bool,
 ) -> None:
-    """Take messages from QUEUE and print their text.
+    """Receive messages from QUEUE and print their text.
 
-    A message is gone from the queue when it has been printed: if printing fails, it stays.
+    A message is removed from the queue after it was printed: if printing fails, it stays.
     Without a message the exit code is 6.
     """
     single = count == 1 and not follow and output is not None
@@ -227,8 +235,8 @@ def record_of(each: Message) -> dict[str, Any]:
 def reject(queue: str, lookup_id: int) -> None:
     """Refuse the message LOOKUP_ID of QUEUE.
 
-    It is gone from the queue, and kept in a dead-letter queue if its sender asked for that; a sender that
-    asked for acknowledgements gets one.
+    The message is removed from the queue.  It becomes a dead letter if its sender asked for that, and its
+    sender gets an acknowledgement if it asked for them.
     """
     with connected() as manager:
         manager.queue(queue).reject(lookup_id)
@@ -242,17 +250,21 @@ def reject(queue: str, lookup_id: int) -> None:
 @click.argument("queue")
 @click.argument("lookup_ids", metavar="[LOOKUP_ID]...", type=click.IntRange(0), nargs=-1)
 @click.option(
-    "--class", "why", default="", metavar="CLASS", help="Only those that are there for this reason."
+    "--class",
+    "why",
+    default="",
+    metavar="CLASS",
+    help="Only dead letters with this reason, such as nack-purged.",
 )
 @examples(
     "reliquary message resend 'system$;deadxact' --class nack-source-computer-guid-changed",
     "reliquary message resend 'system$;deadletter' 216172782113784833",
 )
 def resend(queue: str, lookup_ids: tuple[int, ...], why: str) -> None:
-    """Send dead letters of QUEUE once more, each to the queue where it was: those named, or all.
+    """Send dead letters of QUEUE again, each to its former queue: those with a given LOOKUP_ID, or all.
 
-    They get new ids.  A dead letter of a transaction leaves QUEUE in the transaction that sends it;
-    another one leaves when it was sent, so a crash in between sends it twice.
+    The messages get new ids.  A dead letter of a transaction leaves QUEUE in the transaction that sends it.
+    Another one leaves after it was sent, so a crash in between sends it twice.
     """
     with connected() as manager:
         dead_letters = manager.queue(queue)

@@ -86,7 +86,10 @@ def spark_options(command: Any) -> Any:
     help="The column data of silver: variant, or text for readers without VARIANT.  [default: variant]",
 )
 @click.option(
-    "--continuous", type=Span(), metavar="TIME", help="Go on until Ctrl-C, with a batch every so often."
+    "--continuous",
+    type=Span(),
+    metavar="TIME",
+    help="Continue until Ctrl-C, with one batch in each span of this length.",
 )
 @click.option(
     "--json-schema", type=folder, metavar="FILE", help="The columns of JSON bodies.  [default: VARIANT]"
@@ -94,7 +97,9 @@ def spark_options(command: Any) -> Any:
 @click.option("--consumer", metavar="NAME", help="The lake's name at the server.  [default: lake]")
 @click.option("--rows-per-batch", type=int, metavar="N", help="[default: 100000]")
 @click.option("--token-file", type=folder, metavar="FILE", help="A file that holds the token.")
-@click.option("--ca", metavar="FILE", help="A PEM file that vouches for the server.")
+@click.option(
+    "--ca", metavar="FILE", help="A PEM file with the certificate of the server or of its authority."
+)
 @click.option("--config", type=folder, metavar="FILE", help="A TOML file with settings; options win over it.")
 @spark_options
 @format_option
@@ -104,7 +109,7 @@ def spark_options(command: Any) -> Any:
     "reliquary pipeline run lake --queue orders --history ./reliquary-data/history --continuous 10s",
 )
 def run_lake_command(context: click.Context, /, as_json: bool | None, **given: Any) -> None:
-    """Bring queues and histories into a lake of tables, and end when all is there.
+    """Write the messages of queues and the events of histories into the tables of a lake, and end.
 
     Bronze is what came, silver is decoded, with what cannot be read in the quarantine beside it; gold has
     flow, latency, retries and dead letters for each queue and minute.  Run again, it goes on where it
@@ -155,25 +160,36 @@ def run_lake_command(context: click.Context, /, as_json: bool | None, **given: A
 
 @run.command("replay")
 @click.option("--from", "lake", required=True, type=folder, metavar="LAKE", help="The folder of the lake.")
-@click.option("--to-queue", required=True, metavar="QUEUE", help="Where the messages go.")
+@click.option("--to-queue", required=True, metavar="QUEUE", help="The queue that the messages are sent to.")
 @click.option("--queue", default="", metavar="QUEUE", help="Only messages of this queue.")
-@click.option("--since", metavar="TIME", help="Only what arrived then or later, as 2026-11-15T12:00:00Z.")
-@click.option("--until", metavar="TIME", help="Only what arrived before.")
-@click.option("--where", "condition", default="", metavar="SQL", help="Only rows for which this is true.")
+@click.option(
+    "--since",
+    metavar="TIME",
+    help="Only messages that arrived at this time or later, such as 2026-11-15T12:00:00Z.",
+)
+@click.option("--until", metavar="TIME", help="Only messages that arrived before this time.")
+@click.option(
+    "--where", "condition", default="", metavar="SQL", help="Only rows for which this condition is true."
+)
 @click.option(
     "--layer",
     default="bronze",
     show_default=True,
     metavar="NAME",
-    help="bronze or silver: whose columns --where has.",
+    help="The table whose columns --where names: bronze or silver.",
 )
 @click.option(
     "--run-id", default="", metavar="NAME", help="A name for this run, to replay a slice once more."
 )
 @click.option("--server", metavar="URL", help="The server's data plane.  [default: as `reliquary --server`]")
 @click.option("--token-file", type=folder, metavar="FILE", help="A file that holds the token.")
-@click.option("--ca", default="", metavar="FILE", help="A PEM file that vouches for the server.")
-@click.option("--dry-run", is_flag=True, help="Say what would go, and send nothing.")
+@click.option(
+    "--ca",
+    default="",
+    metavar="FILE",
+    help="A PEM file with the certificate of the server or of its authority.",
+)
+@click.option("--dry-run", is_flag=True, help="Print what would be sent, and send nothing.")
 @spark_options
 @format_option
 @click.pass_context

@@ -20,7 +20,7 @@ COLUMNS: Final = (
     "queue", "messages", "locked", "delayed", "bytes", "readers", "journaling", "transactional", "label",
 )  # fmt: skip
 
-yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
 
 
 @click.command()
@@ -33,20 +33,37 @@ yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
     default=None,
     help="Refuse a receive if the journal has no room for the copy.",
 )
-@click.option("--quota", type=int, metavar="KB", help="Kilobytes in the queue.  [default: no limit]")
-@click.option("--journal-quota", type=int, metavar="KB", help="Kilobytes in its journal.")
-@click.option("--transactional", is_flag=True, default=None, help="Take messages in transactions only.")
-@click.option("--authentication", is_flag=True, default=None, help="Take signed messages only.")
+@click.option("--quota", type=int, metavar="KB", help="The most kilobytes in the queue.  [default: no limit]")
+@click.option("--journal-quota", type=int, metavar="KB", help="The most kilobytes in its journal.")
+@click.option(
+    "--transactional", is_flag=True, default=None, help="Accept only messages that are sent in transactions."
+)
+@click.option("--authentication", is_flag=True, default=None, help="Accept only signed messages.")
 @click.option(
     "--multicast",
     "multicast_address",
     metavar="IP:PORT",
-    help="Also take what comes to this group.",
+    help="A multicast group whose messages the queue receives too, such as 234.1.1.1:8001.",
 )
 @click.option("--base-priority", type=int, help="The priority of the queue, -32767 to 32767.")
-@click.option("--poison-limit", type=int, metavar="N", help="Put a message aside after it came back N times.")
-@click.option("--retry-delay", type=int, metavar="SECONDS", help="Pause before a message is tried again.")
-@click.option("--longest-retry-delay", type=int, metavar="SECONDS", help="The pause doubles up to this.")
+@click.option(
+    "--poison-limit",
+    type=int,
+    metavar="N",
+    help="Move a message to a subqueue or dead-letter queue after it was returned N times.",
+)
+@click.option(
+    "--retry-delay",
+    type=int,
+    metavar="SECONDS",
+    help="The pause before a returned message is available again.",
+)
+@click.option(
+    "--longest-retry-delay",
+    type=int,
+    metavar="SECONDS",
+    help="The longest pause; each pause is twice the one before.",
+)
 @click.option(
     "--keep-refused/--discard-refused",
     default=None,
@@ -70,7 +87,7 @@ def create(name: str, exist_ok: bool, as_json: bool | None, **options: Any) -> N
 @format_option
 @examples("reliquary queue list")
 def list_queues(everything: bool, as_json: bool | None) -> None:
-    """List the queues with what they hold."""
+    """List the queues with the number of their messages."""
     with connected() as manager:
         queues = [info for info in manager.queues() if everything or info.kind != "system" or info.messages]
     if wants_json(as_json):

@@ -20,56 +20,73 @@ if TYPE_CHECKING:
     "--data",
     "folder",
     metavar="DIR",
-    help="Where all messages are; made when it is missing.  [default: reliquary-data]",
+    help="The folder of all messages; it is created if missing.  [default: reliquary-data]",
 )
 @click.option(
-    "--first-queue", "queues", multiple=True, metavar="NAME", help="Make this queue if it is missing."
+    "--first-queue", "queues", multiple=True, metavar="NAME", help="Create this queue if it is missing."
 )
-@click.option("--host", "data_host", metavar="HOST", help="The data plane's address.  [default: 127.0.0.1]")
-@click.option("--port", "data_port", type=int, metavar="PORT", help="Its port; 0 is any.  [default: 8480]")
-@click.option("--control-host", metavar="HOST", help="The control plane's address.  [default: 127.0.0.1]")
-@click.option("--control-port", type=int, metavar="PORT", help="Its port; 0 is any.  [default: 8481]")
+@click.option(
+    "--host", "data_host", metavar="HOST", help="The address of the data plane.  [default: 127.0.0.1]"
+)
+@click.option(
+    "--port",
+    "data_port",
+    type=int,
+    metavar="PORT",
+    help="The port of the data plane; 0 takes any free port.  [default: 8480]",
+)
+@click.option(
+    "--control-host", metavar="HOST", help="The address of the control plane.  [default: 127.0.0.1]"
+)
+@click.option(
+    "--control-port",
+    type=int,
+    metavar="PORT",
+    help="The port of the control plane; 0 takes any free port.  [default: 8481]",
+)
 @click.option(
     "--open-to-network",
     is_flag=True,
     default=None,
-    help="Without users, listen also where other computers reach us: every client may do everything.",
+    help="Listen on the network although no users are named: every client may do everything.",
 )
 @click.option(
     "--log-format",
     type=click.Choice(["text", "json"]),
-    help="How lines of the log are written.  [default: text]",
+    help="The format of the log.  [default: text]",
 )
 @click.option(
     "--log-level",
     type=click.Choice(["debug", "info", "warning", "error", "critical"]),
-    help="The least level of what is logged.  [default: warning]",
+    help="Log messages of this level and above.  [default: warning]",
 )
-@click.option("--computer-name", metavar="NAME", help="The name this manager goes by.")
+@click.option("--computer-name", metavar="NAME", help="The name of this manager in names of queues.")
 @click.option(
-    "--quota", type=int, metavar="KB", help="What all queues together may hold.  [default: no limit]"
+    "--quota", type=int, metavar="KB", help="The most kilobytes in all queues together.  [default: no limit]"
 )
 @click.option(
     "--in-doubt-wait",
     type=float,
     metavar="SECONDS",
-    help="Start only when every prepared transaction has its outcome.  [default: no wait]",
+    help="Wait at the start until each prepared transaction has its outcome; fail after this time.",
 )
-@click.option("--tls-certificate", metavar="FILE", help="A PEM file; both planes speak HTTPS then.")
-@click.option("--tls-key", metavar="FILE", help="The certificate's key.")
+@click.option(
+    "--tls-certificate", metavar="FILE", help="The certificate (PEM) with which both planes use HTTPS."
+)
+@click.option("--tls-key", metavar="FILE", help="The key (PEM) of that certificate.")
 @click.option(
     "--settings",
     "file",
     envvar="RELIQUARY_SETTINGS",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="A TOML file with settings; options win over it.",
+    help="A TOML file with settings; options override it.",
 )
 @set_option
 @click.pass_context
 @examples("reliquary serve --data ./reliquary-data --first-queue orders")
 def serve(context: click.Context, /, file: Path | None, chosen: tuple[str, ...], **options: object) -> None:
-    """Run a server until Ctrl-C or SIGTERM; SIGHUP lets it read its settings anew.
+    """Run a server until Ctrl-C or SIGTERM; SIGHUP makes it read its settings again.
 
     Messages are on disk before their sender gets a confirmation; a crash loses none of them.
     """

@@ -20,7 +20,7 @@ folder = click.Path(path_type=Path)
 
 @click.group()
 def store() -> None:
-    """Check the store, copy it, bring it back."""
+    """Check the store, back it up, and restore it."""
 
 
 @store.command()
@@ -72,7 +72,7 @@ def _show(report: StoreReport, as_json: bool | None) -> None:
 @store.command()
 @click.argument("target", type=folder)
 @click.option("--from", "data", metavar="DIR", type=folder, help="The folder of a server that is stopped.")
-@click.option("--with-history", is_flag=True, help="Take the exported files of the history along.")
+@click.option("--with-history", is_flag=True, help="Copy the exported files of the history too.")
 @examples(
     "reliquary store backup /backups/monday --with-history",
     "reliquary store backup /backups/monday --from ./reliquary-data",

@@ -19,7 +19,7 @@ COLUMNS = ("time", "manager_name", "event", "queue", "other_queue", "reason", "p
 @click.pass_context
 @examples(r"reliquary message trace '5a1c0f5e-0f63-4d2c-9a52-6a3a1b2c3d4e\42'")
 def trace(context: click.Context, identifier: str, here: bool, as_json: bool | None) -> None:
-    """Show the way of the message ID through managers: what happened to it, where and when.
+    """Show the events of the message ID at all managers: what happened, where and when.
 
     The server asks the managers that its settings name as [[peers]].  One that does not answer is named
     on stderr.  Ends with 4 when no manager knows the message.

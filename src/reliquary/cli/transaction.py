@@ -14,7 +14,7 @@ from reliquary.cli.examples import examples
 @click.argument("id")
 @examples("reliquary transaction commit 6b29fc40-ca47-1067-b31d-00dd010662da")
 def commit(id: str) -> None:  # noqa: A002 - the name of the argument in --help
-    """Let the transaction ID take effect.
+    """Commit the transaction ID.
 
     A coordinator that decides otherwise later is refused: do this only when its decision is known.
     Your name is kept with the outcome.
@@ -27,7 +27,7 @@ def commit(id: str) -> None:  # noqa: A002 - the name of the argument in --help
 @click.argument("id")
 @examples("reliquary transaction abort 6b29fc40-ca47-1067-b31d-00dd010662da")
 def abort(id: str) -> None:  # noqa: A002 - the name of the argument in --help
-    """Undo the transaction ID.
+    """Abort the transaction ID.
 
     A coordinator that decides otherwise later is refused: do this only when its decision is known.
     Your name is kept with the outcome.

@@ -14,7 +14,7 @@ from reliquary.cli.examples import examples
 role_option = click.option(
     "--role",
     type=click.Choice(["reader", "sender", "receiver", "operator", "administrator"]),
-    help="What the user may do with every queue.",
+    help="The role: what the user may do with every queue.",
 )
 
 
@@ -38,7 +38,7 @@ def user() -> None:
     "reliquary user token alice --ntlm",
 )
 def token(name: str, groups: tuple[str, ...], role: str | None, ntlm: bool, ask_password: bool) -> None:
-    """Make a token for the user NAME, and the lines that let a server know it.
+    """Make a token for the user NAME, and print the settings that make it valid at a server.
 
     The lines belong into the server's settings file.  The token is for the user, who gives it with
     --token-file or RELIQUARY_TOKEN; it is shown only now.  It goes to stderr: 2> FILE makes the file of
@@ -71,7 +71,7 @@ def token(name: str, groups: tuple[str, ...], role: str | None, ntlm: bool, ask_
 @role_option
 @examples("reliquary user password alice", "reliquary user password alice --role operator < alice.password")
 def password(name: str, groups: tuple[str, ...], role: str | None) -> None:
-    """Make the lines that let a server know the user NAME by a password.
+    """Make the settings that let the user NAME log in with a password.
 
     A person is asked for the password twice; a script gives it as the first line of stdin.  The lines
     hold a hash (argon2id), and belong into the server's settings file.  Clients show name and password

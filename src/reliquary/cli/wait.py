@@ -25,7 +25,7 @@ from reliquary.server.exits import Exit
     default=30.0,
     show_default=True,
     metavar="SECONDS",
-    help="How long to wait; 0 looks once.",
+    help="The time to wait; 0 checks once.",
 )
 @click.pass_context
 @examples(

@@ -9,15 +9,17 @@ from reliquary.cli.examples import examples
 
 
 @click.command()
-@click.option("--query", default="", help="Forget its batches, and let other queries use its names.")
-@click.option("--name", default="", help="Let other queries use this name.")
+@click.option(
+    "--query", default="", help="Delete the record of the batches of this query, and release its names."
+)
+@click.option("--name", default="", help="Release this name, so that another query can use it.")
 @examples("reliquary writer forget --name till-1")
 def forget(query: str, name: str) -> None:
-    """Forget a query, or whose a name is.
+    """Delete the record of a query (--query), or release a writer name (--name).
 
-    Be sure that the query has ended for good: a batch of it that comes again would be published again.
+    Do this only when the query will not run again: a batch that it repeats would be published twice.
 
-    After a restore, --query also lets a query go on of which the restored store lost batches.
+    After a restore, --query also lets a query continue whose batches the restored store lost.
     """
     if bool(query) == bool(name):
         raise click.UsageError("give either --query or --name.")

@@ -112,48 +112,74 @@ def _column(name: str, kind: ColumnType, about: str) -> Column:
 
 
 HISTORY_COLUMNS: Final[tuple[Column, ...]] = (
-    _column("version", ColumnType.INT, "of this table: 1"),
+    _column("version", ColumnType.INT, "the version of this table: 1"),
     _column(
-        "event_id", ColumnType.LONG, "numbers the events of a manager from 1 without a gap, in their order"
+        "event_id",
+        ColumnType.LONG,
+        "the number of the event: from 1, without a gap, in the order of the manager's events",
     ),
     _column("event", ColumnType.STRING, "what happened, a word of the table of events"),
-    _column("time", ColumnType.TIMESTAMP, "when, by the manager's calendar"),
+    _column("time", ColumnType.TIMESTAMP, "the time of the event, by the manager's clock"),
     _column("manager", ColumnType.STRING, "the manager, a GUID"),
-    _column("manager_name", ColumnType.STRING, "its computer's name when the file was written"),
+    _column("manager_name", ColumnType.STRING, "the computer name of the manager when the file was written"),
     _column(
-        "queue", ColumnType.STRING, "the queue's path name, or where an outgoing queue leads; null for none"
+        "queue",
+        ColumnType.STRING,
+        "the path name of the queue, or the destination of an outgoing queue; null for none",
     ),
     _column(
         "queue_kind", ColumnType.STRING, "local, outgoing, journal, dead-letter or system; null for none"
     ),
     _column(
-        "message", ColumnType.LONG, "the message's number at this manager: joins its events; null for none"
+        "message",
+        ColumnType.LONG,
+        "the number of the message at this manager, which joins its events; null for none",
     ),
-    _column("message_id", ColumnType.STRING, "GUID\\NUMBER, equal at every manager; null in later events"),
-    _column("lookup_id", ColumnType.LONG, "LookupIdentifier in its queue; null for none"),
-    _column("size", ColumnType.LONG, "what it counts against quotas, when it comes"),
-    _column("priority", ColumnType.INT, "0 to 7, when it comes"),
-    _column("durable", ColumnType.BOOL, "false for an express message, which a crash takes, when it comes"),
-    _column("sent", ColumnType.TIMESTAMP, "SentTime in whole seconds, when it comes"),
     _column(
-        "deadline", ColumnType.TIMESTAMP, "when it expires in this queue; null is never, or in later events"
+        "message_id",
+        ColumnType.STRING,
+        "the identifier of the message, GUID\\NUMBER, equal at every manager; null in later events",
     ),
-    _column("stream", ColumnType.STRING, "ORDINAL.TIMESTAMP of its stream, when it comes; null outside any"),
-    _column("stream_number", ColumnType.LONG, "its place in its stream"),
-    _column("previous_number", ColumnType.LONG, "the place of the one before"),
-    _column("transaction", ColumnType.STRING, "the transaction under which it came, a GUID"),
-    _column("correlation", ColumnType.STRING, "the identifier of another message, as it says when it comes"),
+    _column("lookup_id", ColumnType.LONG, "LookupIdentifier: the position in the queue; null for none"),
+    _column("size", ColumnType.LONG, "the bytes that the message counts against quotas, when it arrives"),
+    _column("priority", ColumnType.INT, "the priority, 0 to 7, when it arrives"),
+    _column(
+        "durable", ColumnType.BOOL, "false for an express message, which a crash deletes, when it arrives"
+    ),
+    _column("sent", ColumnType.TIMESTAMP, "SentTime in whole seconds, when it arrives"),
+    _column(
+        "deadline",
+        ColumnType.TIMESTAMP,
+        "the time at which the message expires in this queue; null is never, or a later event",
+    ),
+    _column(
+        "stream",
+        ColumnType.STRING,
+        "the stream of the message, ORDINAL.TIMESTAMP, when it arrives; null without a stream",
+    ),
+    _column("stream_number", ColumnType.LONG, "the number of the message in its stream"),
+    _column("previous_number", ColumnType.LONG, "the number of the message before it in its stream"),
+    _column("transaction", ColumnType.STRING, "the transaction in which the message was sent, a GUID"),
+    _column(
+        "correlation",
+        ColumnType.STRING,
+        "the identifier of another message that the sender named, when it arrives",
+    ),
     _column("reason", ColumnType.STRING, "a message class as a word, such as nack-purged; null for none"),
-    _column("other_queue", ColumnType.STRING, "where it came from or goes to"),
+    _column("other_queue", ColumnType.STRING, "the queue that the message came from or goes to"),
     _column(
         "protocol",
         ColumnType.STRING,
         "api, srmp, httpr, wsrm, mqqp, mqqb, multicast, loopback, spark or manager",
     ),
-    _column("peer", ColumnType.STRING, "whom it came from or goes to, as far as that is known"),
+    _column("peer", ColumnType.STRING, "the peer that the message came from or goes to, if it is known"),
     _column(
-        "batch", ColumnType.STRING, "the batch or the transaction that it is part of; QUERY:BATCH for spark"
+        "batch",
+        ColumnType.STRING,
+        "the batch or transaction that the message is part of; QUERY:BATCH for spark",
     ),
-    _column("attempt", ColumnType.INT, "how often it has been handed out"),
+    _column(
+        "attempt", ColumnType.INT, "how often the message was received with a receipt or in a transaction"
+    ),
 )
 HISTORY_NAMES: Final = tuple(column.name for column in HISTORY_COLUMNS)

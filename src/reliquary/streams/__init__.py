@@ -1,4 +1,4 @@
-"""Streams that deliver each message exactly once and in order, whatever protocol carries them.
+"""Delivers each message exactly once and in order, with any protocol.
 
 A stream leads from one outgoing queue of a sender to one destination.  Its messages have the numbers 1, 2, 3
 and so on; a receipt names the highest number that the receiver has taken, and with it all before it.

@@ -1,4 +1,4 @@
-"""Acceptance decides which messages of an incoming stream are taken: in order, and each once.
+"""Decides which messages of an incoming stream are taken: in order, and each once.
 
     kept     the last known stream from one sender to one destination; L is the number of its last message
     current  the number of the message that came
@@ -77,13 +77,13 @@ class Verdict(Enum):
     BEGIN = "begin"
     GO_ON = "go-on"
     REPEATED = "repeated"
-    """It was taken before: its sender has not got the receipt."""
+    """The message was taken before, and its sender has not received the receipt."""
     OUT_OF_ORDER = "out-of-order"
     OUTDATED = "outdated"
     RESUMED = "resumed"
-    """It is taken although numbers before it are missing: they will never come (`gaps`)."""
+    """The message is taken although earlier numbers are missing, because they will never come (`gaps`)."""
     LATE = "late"
-    """Its number was passed over: it is not known whether it was taken before."""
+    """The number was skipped before, so it is not known whether the message was taken."""
 
     __hash__ = object.__hash__  # as above
 
@@ -91,7 +91,7 @@ class Verdict(Enum):
 _SAME: Final = StreamRelation.SAME
 _NEXT: Final = NumberRelation.NEXT
 TAKEN: Final = frozenset({Verdict.BEGIN, Verdict.GO_ON, Verdict.RESUMED})
-"""The verdicts with which a message is taken."""
+"""The verdicts for messages that are taken."""
 
 Acceptance = Mapping[tuple[StreamRelation, NumberRelation], Verdict]
 """The verdict for each relation of the stream and of the number of a message."""

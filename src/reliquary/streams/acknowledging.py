@@ -1,4 +1,4 @@
-"""A receipt confirms all messages of a stream up to its number; this module finds and records them."""
+"""Finds and records the messages that a receipt confirms: all of a stream up to its number."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Confirmed(msgspec.Struct, frozen=True):
     reached: tuple[int, ...]
     """Messages that have reached their destination queue and stay here until their final receipt comes."""
     done: tuple[int, ...]
-    """The others, for which no other receipt comes."""
+    """The other messages, which get no second receipt."""
 
 
 def acknowledge(state: StreamState, queue: int, last: int) -> Confirmed | None:

@@ -1,4 +1,4 @@
-"""The functions that apply facts to the state of streams, in memory and as rows; no other code changes it."""
+"""Applies facts to the state of streams, in memory and as rows; no other code changes it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _begin(state: StreamState, fact: facts.StreamBegun) -> None:
 
 
 def _count(state: StreamState, ordinals: Ordinals) -> None:
-    """Write the row of counters."""
+    """Write the row of the counters."""
     state.ordinals = ordinals
     state.rows.put(state.tables.ordinals, ORDINALS_KEY, ordinals)
 

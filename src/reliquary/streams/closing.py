@@ -1,4 +1,5 @@
-"""Streams of an older era, after the store was restored: they are closed, and end when they are settled.
+"""Closes streams of an older era after the store was restored; a closed stream ends when its messages are
+settled.
 
 a message with a number         goes again under it: a receiver that had it confirms it, another one takes it
 a message without a number      may have had one after the backup: so it becomes a dead letter
@@ -16,14 +17,15 @@ from reliquary.streams.numbering import in_order
 from reliquary.streams.state import StreamState
 
 PATIENCE: Final = 3
-"""After this many waits for a receipt, what a closed stream has left is given up."""
+"""The number of waits for a receipt after which the rest of a closed stream becomes dead letters."""
 NOT_CONFIRMED: Final = "messages of an older era become dead letters"
 
 
 def in_this_era(
     state: StreamState, queue: int, destination: str, sends: list[SendUserMessage]
 ) -> list[SendUserMessage]:
-    """Give up those messages that have no number and may have had one after the backup; return the others."""
+    """Make dead letters of messages without a number that may have had one after the backup; return the
+    others."""
     older = tuple(send.lookup_id for send in sends if send.of_older_era)
     if older:
         _warn(state, destination, len(older), "whether they were delivered after the backup is not known")
@@ -33,7 +35,7 @@ def in_this_era(
 
 
 def make_dead_letters(state: StreamState, queue: int, destination: str, why: str) -> tuple[int, ...]:
-    """Turn all messages that a stream has left into dead letters, and return them; the caller frees them."""
+    """Make dead letters of all messages of a stream, and return them; the caller frees their numbers."""
     left = in_order(state.sent[queue])
     _warn(state, destination, len(left), why)
     state.draft.signal(TransferEnded(queue, left, Outcome.REFUSED, NOT_KNOWN, by_receipt=True))

@@ -1,4 +1,4 @@
-"""The event by which an administrator resets a stream.
+"""Defines the event with which an administrator resets a stream.
 
 It has a module of its own, so that the command line can name it without loading the state of the manager.
 """
@@ -9,9 +9,9 @@ from reliquary.base.turn import Event
 
 
 class ResetStream(Event, frozen=True):
-    """Give up what a stream knows, in place of a peer that cannot go on with it.
+    """Reset a stream that cannot continue, on the order of an administrator.
 
-    Each protocol has an event of its own kind, so that it comes to the machine that has the stream.
+    Each protocol has an event class of its own, so that the event reaches the machine of the stream.
     """
 
     to: int

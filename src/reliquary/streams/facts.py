@@ -1,4 +1,4 @@
-"""The facts about the durable state of streams; only `apply` changes the state by them."""
+"""Defines the facts about the durable state of streams; only `apply` changes the state by them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gaps decide when an incoming stream goes on although numbers before a message are missing for good.
+"""Decides when an incoming stream continues although numbers before a message are permanently missing.
 
 A receiver waits for the missing numbers of a gap, because the sender sends them again.  After a restore from
 a backup they may never come: they were taken and confirmed after the backup, and lost with the old store.
@@ -25,13 +25,14 @@ from reliquary.streams.state import StreamState
 from reliquary.streams.tables import IncomingStream
 
 CLOCKS_DIFFER: Final = DAY
-"""How far the clock of a sender may be ahead: the numbers of its streams contain its time."""
+"""The largest time by which the clock of a sender may be ahead: the numbers of its streams contain
+its time."""
 MOST_WATCHED: Final = 1000
-"""How many streams with a gap are watched at a time; a new one replaces the oldest."""
+"""The number of streams with a gap that are watched; a new one replaces the oldest."""
 ENOUGH: Final = 3
-"""How many rounds the lowest number must come in before the stream goes on."""
+"""The number of rounds in which the lowest number must come before the stream continues."""
 ROUNDS_APART: Final = 20 * SECOND
-"""The least time between two rounds: senders wait 30 seconds for a receipt (SR-158)."""
+"""The shortest time between two rounds: senders wait 30 seconds for a receipt (SR-158)."""
 
 
 def reconsider(
@@ -65,7 +66,7 @@ def reconsider(
 
 
 def _is_restored(state: StreamState, kept: IncomingStream | None, stream: int) -> bool:
-    """Return whether messages of this stream may have been taken that the restored store does not know."""
+    """Return whether messages of this stream may have been taken that the restored store does not have."""
     if kept is not None and kept.number == stream:
         return kept.restored
     restored = state.ordinals.restored
@@ -75,7 +76,7 @@ def _is_restored(state: StreamState, kept: IncomingStream | None, stream: int) -
 def _record_number(
     state: StreamState, key: StreamKey, stream: int, current: int, previous: int, now: Instant
 ) -> Gap:
-    """Record that this number came, whether it is taken or not, and return the gap of its stream.
+    """Record that this number came, also if it is not taken, and return the gap of its stream.
 
     If a higher number names a `previous` below the lowest number so far, the message with the lowest number
     has left its queue, and the gap is counted again from the number that came.

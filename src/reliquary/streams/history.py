@@ -1,4 +1,5 @@
-"""The identifiers of the last messages that were taken: a second message with one of them is a duplicate.
+"""Keeps the identifiers of the last messages that were taken: a second message with one of them is a
+duplicate.
 
 places     ... 7 8 9 10 11          each identifier of a durable message takes the next place
 on disk    place modulo size        so the newest identifier replaces the oldest in its row
@@ -26,13 +27,13 @@ class History:
     def __init__(self, size: int) -> None:
         self.size = size
         self.next = 0
-        """The place of the next durable entry."""
+        """The index of the next durable entry."""
         self.durable: dict[Known, int] = {}
         """The time when each durable message came, in microseconds since 1970."""
         self._ring: deque[Known] = deque()
-        """The identifiers at the last places, the oldest first."""
+        """The identifiers at the last indexes, the oldest first."""
         self._again: dict[Known, int] = {}
-        """For identifiers that came again: how many older places each of them has."""
+        """The number of older entries of each identifier that was stored more than once."""
         self.express: OrderedDict[Known, int] = OrderedDict()
         """The time when each express message came, in microseconds since 1970, the oldest first."""
 
@@ -43,7 +44,7 @@ class History:
         return self.express.get(known) if arrived is None else arrived
 
     def keep(self, entry: Remembered) -> None:
-        """Add the identifier of a durable message; a full history drops its oldest place."""
+        """Add the identifier of a durable message; a full history drops its oldest entry."""
         known = known_of(entry)
         if self.durable.pop(known, None) is not None:
             self._again[known] = self._again.get(known, 0) + 1
@@ -54,7 +55,7 @@ class History:
             self._forget(self._ring.popleft())
 
     def _forget(self, known: Known) -> None:
-        """Drop the oldest place; an identifier that also has a later place stays known."""
+        """Drop the oldest entry; an identifier that also has a later entry stays in the history."""
         others = self._again.pop(known, 0)
         if not others:
             del self.durable[known]

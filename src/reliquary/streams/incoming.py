@@ -1,4 +1,4 @@
-"""The state of an incoming stream while the process runs, and the time when its next receipt is due.
+"""Keeps the volatile state of an incoming stream, and computes when its next receipt is due.
 
 One receipt confirms several messages.  It waits a short time for more messages, and each message that comes
 starts that time again; a receipt that has waited long enough, or for enough messages, is sent at once.
@@ -22,37 +22,37 @@ from reliquary.base.time import Duration, Instant
 from reliquary.streams.tables import IncomingStream, incoming_key
 
 StreamKey = tuple[UUID, str]
-"""A sender's GUID, and the destination as that sender writes it: each spelling has a stream."""
+"""The GUID of a sender, and the destination in the sender's spelling: each spelling has its own stream."""
 
 
 @dataclass(frozen=True, slots=True)
 class Coalescing:
-    """How long a receipt waits for further messages; each protocol has settings for it."""
+    """The times for which a receipt waits for further messages; each protocol has settings for them."""
 
     delay: Duration
-    """How long it waits after the last message."""
+    """The time that a receipt waits after the last message."""
     longest: Duration
-    """How long it waits after the first message, at most."""
+    """The longest time that a receipt waits after the first message."""
     most: int
-    """How many messages it confirms at most; then it is sent at once."""
+    """The largest number of messages that a receipt confirms; then it is sent at once."""
 
 
 @dataclass(slots=True)
 class Gap:
-    """The numbers of a stream that came since a gap was found in it."""
+    """The numbers of a stream that came after a gap was found in it."""
 
     stream: int
     lowest: int
     """The lowest number that came."""
     seen: int
-    """When the last round began in which that number came, in microseconds since 1970."""
+    """When the last round with that number began, in microseconds since 1970."""
     rounds: int = 1
-    """How many rounds that number came in."""
+    """The number of rounds in which that number came."""
 
 
 @dataclass(slots=True)
 class Incoming:
-    """An incoming stream and the messages of it that have no receipt yet."""
+    """An incoming stream, with its messages that have no receipt yet."""
 
     place: int
     """The number of its timer."""
@@ -63,7 +63,7 @@ class Incoming:
     waiting: bool = False
     """Whether the coalescing timer runs."""
     rejected: int = 0
-    """How many messages in a row were not taken; a restart begins with 0 (QB-108)."""
+    """The number of messages in a row that were not taken; a restart begins with 0 (QB-108)."""
     row_key: bytes = field(init=False, repr=False, compare=False)
     """The key of its row."""
 

@@ -1,8 +1,8 @@
-"""The retry ladder: how long a sender waits for a receipt before it sends all messages again.
+"""Computes how long a sender waits for a receipt before it sends all messages again.
 
 30 s  30 s  30 s  5 min  5 min  5 min  30 min  30 min  30 min  6 h  6 h ...
- ^                                                                     a time-out moves one rung on
- '--- a receipt that confirms new messages, or a new stream, moves back to the first rung
+ ^                                                                     a time-out moves one step on
+ '--- a receipt that confirms new messages, or a new stream, moves back to the first step
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Final
 from reliquary.base.time import HOUR, MINUTE, SECOND, Duration, Instant, later
 
 Ladder = tuple[Duration, ...]
-"""The times to wait, one for each rung."""
+"""The times to wait, one for each step."""
 
 RESEND_LADDER: Final[Ladder] = tuple(
     Duration(span) for span in (*[30 * SECOND] * 3, *[5 * MINUTE] * 3, *[30 * MINUTE] * 3, 6 * HOUR)
 )
-"""The waits before a message is sent again; ResendTimerTable (SR-158)."""
+"""The times to wait before a message is sent again: ResendTimerTable (SR-158)."""
 
 
 @dataclass(slots=True)
@@ -29,11 +29,11 @@ class ReceiptWait:
     running: bool = False
     """Whether the timer of the protocol runs."""
     rung: int = 0
-    """The index of the current wait in the ladder."""
+    """The index of the current time in `ladder`."""
     until: int = 0
     """When the timer fires, in microseconds since 1970; 0 before the first start and after `stop`."""
     timeouts: int = 0
-    """How many time-outs there were since the last progress."""
+    """The number of time-outs since the last progress."""
 
     def start(self, now: Instant) -> Duration:
         """Begin to wait, and return the time until the timer must fire."""
@@ -42,14 +42,14 @@ class ReceiptWait:
         return span
 
     def stop(self) -> None:
-        """Stop to wait, because all messages are confirmed or no receipt can come."""
+        """Stop the wait, because all messages are confirmed or no receipt can come."""
         self.running, self.until = False, 0
 
     def time_out(self) -> None:
-        """Move one rung on, because the receiver was reached and sent no receipt in time."""
+        """Move one step on, because the receiver was reached and sent no receipt in time."""
         self.rung = min(self.rung + 1, len(self.ladder) - 1)
         self.timeouts += 1
 
     def progress(self) -> None:
-        """Move back to the first rung, because a receipt confirmed messages or a new stream begins."""
+        """Move back to the first step, because a receipt confirmed messages or a new stream begins."""
         self.rung = self.timeouts = 0

@@ -1,4 +1,4 @@
-"""The numbers of streams: how a new stream gets its number, and how messages move to a new stream.
+"""Computes the numbers of new streams, and moves messages to a new stream.
 
     stream number    | seconds since 1970: 32 | ordinal: 32 |    greater than that of every older stream
 
@@ -19,9 +19,9 @@ from reliquary.streams.state import StreamState
 from reliquary.streams.tables import Ordinals, OutgoingStream
 
 LAST_NUMBER: Final = 0xFFFFFFFF
-"""The highest number of 32 bits; a stream that has given it takes no more messages."""
+"""The largest number of 32 bits; a stream that has used it takes no more messages."""
 LONG_AGO: Final = Instant(0)
-"""A time before all streams: a new stream then has the time of the last one in its number."""
+"""A time before all streams: a new stream then takes its time from the number of the last stream."""
 
 
 def next_stream(ordinals: Ordinals, sender: UUID, now: Instant = LONG_AGO) -> OutgoingStream:

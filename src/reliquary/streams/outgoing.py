@@ -1,4 +1,4 @@
-"""The messages of an outgoing stream that are still in the queue, with their numbers, in memory.
+"""Keeps the messages of an outgoing stream that are still in the queue, with their numbers, in memory.
 
     acknowledged              last
          |                     |
@@ -31,7 +31,7 @@ class Sent:
     finals: dict[int, int] = field(default_factory=dict)
     """Messages that stay until their final receipt comes: LookupIdentifier, and the protocol's key."""
     awaiting: int = 0
-    """How many messages have no receipt yet."""
+    """The number of messages without a receipt."""
 
     def at(self, number: int) -> int:
         """Return the LookupIdentifier of the message with this number; 0 if it left the queue."""
@@ -40,8 +40,8 @@ class Sent:
 
     def previous(self, number: int) -> int:
         """Return the highest lower number that the receiver has or will get (SR-264)."""
-        # DEPARTS from 3.1.7.2.3 (SR-264): what was acknowledged counts too, and on every transmission,
-        # because a receiver that never gets a number which expired would ignore all that follow it.
+        # DEPARTS from 3.1.7.2.3 (SR-264): acknowledged numbers count too, and on every transmission, because
+        # a receiver that never gets an expired number would ignore all later numbers.
         lower = number - 1
         while lower > self.stream.acknowledged and not self.at(lower):
             lower -= 1
@@ -56,7 +56,8 @@ class Sent:
 
     @property
     def start_is_lost(self) -> bool:
-        """Return whether number 1 left the queue before the receiver saw it, which then takes no others."""
+        """Return whether number 1 left the queue before the receiver got it; then the receiver takes no other
+        number."""
         stream = self.stream
         return not (stream.acknowledged or stream.started or self.at(1))
 

@@ -1,4 +1,4 @@
-"""The progress of an outgoing stream, as the manager shows it: OutgoingTransferInfo."""
+"""Counts the progress of an outgoing stream for the manager: OutgoingTransferInfo."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Progress:
     """The counters of an outgoing stream; they are not durable."""
 
     receipts: int = 0
-    """How many receipts came, EodLastAckCount."""
+    """The number of receipts that came: EodLastAckCount."""
     receipt_time: int = 0
-    """When the last receipt came, EodLastAckTime; in microseconds since 1970."""
+    """When the last receipt came, in microseconds since 1970: EodLastAckTime."""
     unread: int = 0
-    """How many confirmed messages are not known to be received, EodNoReadCount."""
+    """The number of confirmed messages that are not known to be received: EodNoReadCount."""
 
     def begin(self) -> None:
         """Set the counters to 0 for a new stream (SR-267)."""

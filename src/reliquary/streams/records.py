@@ -1,4 +1,4 @@
-"""Records of streams for administrators, whatever protocol carries them."""
+"""Makes the records of streams for administrators, for any protocol."""
 
 from __future__ import annotations
 
@@ -17,22 +17,23 @@ from reliquary.streams.tables import incoming_key
 OUT: Final = "out-"
 IN: Final = "in-"
 _DIGEST: Final = 5
-"""Bytes of the name of a stream that comes in."""
+"""The number of bytes in the name of an incoming stream."""
 
 
 class StreamInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """A stream as it was a moment ago: messages in one order, from one manager to a queue of another."""
+    """A stream at the moment of the request: messages in one order, from one manager to a queue of
+    another."""
 
     name: str
-    """`out-` and a number, or `in-` and a few letters; it stays when the stream begins anew."""
+    """`out-` and a number, or `in-` and a few letters; a new stream of this queue keeps the name."""
     protocol: str
     """The name of the protocol that carries it."""
     direction: str
     """The direction of the stream: `out` or `in`."""
     peer: str
-    """The host that it goes to, or the identifier of the manager that it comes from."""
+    """The host that receives the messages, or the identifier of the manager that sends them."""
     queue: str
-    """The queue that it ends in."""
+    """The destination queue of the stream."""
     stream: str
     """The number of the stream: timestamp and ordinal in one."""
     last: int
@@ -40,21 +41,20 @@ class StreamInfo(msgspec.Struct, frozen=True, kw_only=True):
     acknowledged: int
     """The number of the last message that a receipt confirmed."""
     awaiting: int
-    """Messages that wait for a receipt to come or to go."""
+    """Messages for which a receipt must come or be sent."""
     next_resend: str | None = None
-    """When those are sent again, if no receipt comes."""
+    """When those messages are sent again if no receipt comes."""
     resent: int = 0
-    """How often the last message was sent again."""
+    """The number of times that the last message was sent again."""
     closed: bool = False
-    """Whether the stream was kept through a restore: when it is confirmed, the next messages
-    begin another one.
-    """
+    """Whether the stream was restored: after its messages are confirmed, the next messages begin another
+    stream."""
     skipped: int = 0
-    """Numbers of an incoming stream that were passed over, because they were lost with a restore."""
+    """Numbers of an incoming stream that were skipped, because a restore lost them."""
     reset: bool = False
-    """An administrator wants the next message to be taken, whatever its number is."""
+    """Whether an administrator wants the next message to be taken with any number."""
     rejected: int = 0
-    """Messages in a row that came out of turn."""
+    """The number of messages in a row that came out of order."""
     receipts_to: str = ""
     """The address of the receipts of an incoming stream."""
     used: str | None = None
@@ -62,19 +62,19 @@ class StreamInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def outgoing_name(queue: int) -> str:
-    """Return the name of the stream that goes out of a queue; it stays when the stream begins anew."""
+    """Return the name of the stream of an outgoing queue; a new stream of the queue keeps it."""
     return f"{OUT}{queue}"
 
 
 def incoming_name(key: StreamKey) -> str:
-    """Return the name of a stream that comes in, made of its sender and its destination."""
+    """Return the name of an incoming stream, which is computed from its sender and its destination."""
     return IN + blake2b(incoming_key(*key), digest_size=_DIGEST).hexdigest()
 
 
 def outgoing_record(
     protocol: str, number: int, destination: str, peer: str, sent: Sent, transfer: OutgoingTransfer
 ) -> StreamInfo:
-    """Return the record of the stream that goes out of the queue with this number."""
+    """Return the record of the stream of the outgoing queue with this number."""
     return StreamInfo(
         name=outgoing_name(number),
         protocol=protocol,
@@ -92,7 +92,7 @@ def outgoing_record(
 
 
 def incoming_record(protocol: str, incoming: Incoming) -> StreamInfo:
-    """Return the record of a stream that comes in."""
+    """Return the record of an incoming stream."""
     (sender, path), stream = incoming.key, incoming.stream
     return StreamInfo(
         name=incoming_name(incoming.key),

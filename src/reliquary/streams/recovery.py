@@ -1,4 +1,4 @@
-"""Recovery builds the state of streams from their rows, when the process starts."""
+"""Builds the state of streams from their rows when the process starts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reliquary.streams.tables import NUMBERS_IN_A_ROW, ORDINALS_KEY
 
 
 def recover(state: StreamState) -> None:
-    """Load all rows into the state; without rows, it stays as at a first start (SR-155 to SR-157, SR-160)."""
+    """Load all rows into the state; without rows, the state stays empty (SR-155 to SR-157, SR-160)."""
     tables = state.tables
     state.ordinals = state.rows.get(tables.ordinals, ORDINALS_KEY) or state.ordinals
     for key, stream in every(state.rows, tables.streams):

@@ -1,4 +1,4 @@
-"""A reset: what an administrator decides about a stream that cannot go on by itself.
+"""Resets a stream that cannot continue, on the order of an administrator.
 
 out    the stream ends and another begins.  What is not confirmed is sent again under new numbers, or to the
        dead-letter queue: its receiver may have it, and only a person can know that
@@ -31,10 +31,10 @@ WHAT: Final = "an administrator reset a stream"
 def reset(
     state: StreamState, event: ResetStream, now: Instant, gave_up: Callable[[int, tuple[int, ...]], None]
 ) -> None:
-    """Reset a stream, or answer that there is none of this name.
+    """Reset a stream, or answer that no stream has this name.
 
-    `gave_up` gets the outgoing queue of the old stream and the messages that left the queue; it lets all
-    others be sent again.
+    `gave_up` gets the outgoing queue of the old stream and the messages that left the queue; it must send
+    the others again.
     """
     queue = next((each for each in state.sent if outgoing_name(each) == event.stream), None)
     incoming = next((each for each in state.places if incoming_name(each.key) == event.stream), None)
@@ -56,8 +56,8 @@ def _begin_anew(
 ) -> tuple[tuple[int, ...], int]:
     """End the stream of a queue; return the messages that left it, and how many were not confirmed.
 
-    These get the first numbers of a new stream, or become dead letters.  So do those that wait for a final
-    receipt alone.
+    Unconfirmed messages get the first numbers of a new stream, or become dead letters.  So do those that
+    wait for a final receipt alone.
     """
     sent = state.sent[queue]
     everything = in_order(sent)

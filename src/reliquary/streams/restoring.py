@@ -1,4 +1,4 @@
-"""All streams are marked when the store was restored from a backup (`queueing.rules.era`).
+"""Marks all streams when the store was restored from a backup (`queueing.rules.era`).
 
     sender      Numbers up to `last` were given before the backup; later numbers may have been given after it.
                 So the stream is closed: its messages are sent again with their numbers, and none is added.

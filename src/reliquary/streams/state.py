@@ -1,4 +1,4 @@
-"""The state of one protocol's streams in memory, outgoing and incoming.
+"""Keeps the outgoing and incoming streams of one protocol in memory.
 
 Only `apply.apply` changes the durable part; `recovery.recover` builds it from the rows.
 """
@@ -19,7 +19,7 @@ StreamName = Hashable
 
 
 class StreamState:
-    """The streams of a protocol; the state class of its machine is derived from this class."""
+    """The streams of a protocol; its machine derives its state class from this class."""
 
     def __init__(self, rows: Rows, tables: StreamTables, *, history_size: int) -> None:
         self.rows = rows
@@ -33,13 +33,13 @@ class StreamState:
         self.incoming: dict[StreamKey, Incoming] = {}
         """The incoming streams, by sender and destination."""
         self.places: list[Incoming] = []
-        """The incoming streams, by place."""
+        """The incoming streams, by index."""
         self.gaps: dict[StreamKey, Gap] = {}
         """The streams older than the last restore that have a gap, the oldest first (`gaps`)."""
         self.history = History(history_size)
 
     def known_destination(self, destination: str) -> str:
-        """Return the form of a destination that the history uses; rows may have an older form."""
+        """Return the form of a destination that the history uses; older rows may have another form."""
         return destination
 
     def name_of(self, stream: OutgoingStream) -> StreamName:
@@ -58,7 +58,7 @@ class StreamState:
         return sent
 
     def incoming_stream(self, key: StreamKey, stream: IncomingStream) -> Incoming:
-        """Return the incoming stream of a sender and destination; add it at the next place if it is new."""
+        """Return the incoming stream of a sender and destination; add it at the next index if it is new."""
         known = self.incoming.get(key)
         if known is None:
             known = self.incoming[key] = Incoming(len(self.places), key, stream)

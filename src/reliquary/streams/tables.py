@@ -1,4 +1,4 @@
-"""The records and tables of streams; each protocol has its own five tables.
+"""Defines the records and tables of streams; each protocol has five tables of its own.
 
 table          key                             record
 NAME_streams   outgoing queue                  its outgoing stream, and the last confirmed number
@@ -34,9 +34,10 @@ class OutgoingStream(msgspec.Struct, frozen=True, omit_defaults=True):
     started: bool = False
     """Whether number 1 was answered: the receiver has seen it, even if no receipt came."""
     closed: bool = False
-    """Whether no message gets a number any more: the receiver may know numbers that a restore lost here."""
+    """Whether no message gets a number any more: the receiver may have numbers that a restore lost here."""
     receiver: UUID = NO_GUID
-    """The manager that the stream was last sent to, if the protocol learns it; receipts must come from it."""
+    """The manager that the stream was last sent to, if the protocol reports it; receipts must come
+    from it."""
 
 
 class Numbers(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -66,9 +67,10 @@ class IncomingStream(msgspec.Struct, frozen=True, omit_defaults=True):
     accessed: int = 0
     """When the last message was taken, in microseconds since 1970."""
     restored: bool = False
-    """Whether the store was restored since: numbers after `last` may have been taken before the restore."""
+    """Whether the store was restored since then: numbers after `last` may have been taken before the
+    restore."""
     skipped: tuple[tuple[int, int], ...] = ()
-    """Ranges of numbers that were passed over (`gaps`): it is not known whether they were taken."""
+    """Ranges of numbers that were skipped (`gaps`): it is not known whether they were taken."""
     reset: bool = False
     """Whether an administrator wants the next message to be taken, with any stream and number."""
 
@@ -81,7 +83,7 @@ class Remembered(msgspec.Struct, frozen=True, gc=False):
     arrived: int
     """When the message came, in microseconds since 1970."""
     place: int
-    """How many identifiers were stored before this one."""
+    """The number of identifiers that were stored before this one."""
     destination: str
 
 
@@ -98,7 +100,7 @@ class Ordinals(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class StreamTables:
-    """The five tables of one protocol: what survives failures (QB-116)."""
+    """The five tables of one protocol, which survive failures (QB-116)."""
 
     def __init__(self, protocol: str) -> None:
         self.streams: Final = Table(f"{protocol}_streams", OutgoingStream)
@@ -109,7 +111,7 @@ class StreamTables:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of all five tables, for the store."""
+        """Return the names of all five tables, for the store."""
         return (
             self.streams.name,
             self.numbers.name,
@@ -120,7 +122,7 @@ class StreamTables:
 
 
 NUMBERS_IN_A_ROW: Final = 64
-"""How many numbers of messages one row of `numbers` has."""
+"""The number of messages whose numbers one row of `numbers` contains."""
 ORDINALS_KEY: Final = b"\0"
 """The key of the one row of `ordinals`."""
 

@@ -1,4 +1,4 @@
-"""Records of queues, transactions, feeds and the directory, made only for display.
+"""Makes records of queues, transactions, feeds and the directory for display.
 
 The client, the command line, the control plane and the metrics show what these functions return.
 

@@ -1,4 +1,4 @@
-"""List, show and act on the nouns of administration of an open manager, for one user.
+"""Lists, shows and acts on the nouns of administration of an open manager, for one user.
 
 The methods of `Administrator` return when all that the records say is on disk.  The control plane and the
 client of a manager in process call these functions, so both check the rights of the user in one way and

@@ -1,6 +1,6 @@
-"""Consumers as a noun of administration: the named readers of a queue's feed.
+"""Makes the noun "consumer" of administration: the named readers of a queue's feed.
 
-`ConsumerInfo` is what clients see, `ConsumerView` what the metrics are made of.
+`ConsumerInfo` is the record for clients, `ConsumerView` the record for metrics.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
 
 class LossInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """Messages that a consumer lost, because more was kept for it than its limit allows."""
+    """The messages that a consumer lost, because the messages kept for it passed its limit."""
 
     after: str
-    """The cursor before this batch; a string of digits, as `until` is."""
+    """The cursor before these messages; a string of digits, as `until` is."""
     until: str
-    """The last number that it lost."""
+    """The last number that the consumer lost."""
     messages: int
     bytes: int
     moment: str
-    """When it last lost one of them (RFC 3339)."""
+    """When the consumer last lost a message (RFC 3339)."""
 
 
 class ConsumerInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,19 +40,19 @@ class ConsumerInfo(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     cursor: str
-    """Everything up to this number was read; a string of digits."""
+    """The number up to which everything was read; a string of digits."""
     created: str
     """A time (RFC 3339), as `moved` is."""
     moved: str
     """When the cursor moved last."""
     keep: str
-    """The limit that holds for this consumer, for example `7d,10g`; `none` for no limit."""
+    """The limit for this consumer, for example `7d,10g`; `none` for no limit."""
     keep_of: str
     """The owner of this limit: `consumer`, `queue` or `settings`."""
     paused: bool
-    """Its reader is asked to begin nothing new."""
+    """Whether its reader is asked to begin no new batch."""
     lost: int
-    """All messages that it ever lost because its limit was passed."""
+    """The number of all messages that it lost because its limit was passed."""
     lost_bytes: int
     loss: LossInfo | None
     """The last of these losses."""
@@ -64,9 +64,9 @@ class ConsumerView(msgspec.Struct, frozen=True, kw_only=True):
     queue: str
     name: str
     cursor: int
-    """The reader has passed all numbers up to this one."""
+    """The number up to which the reader has read."""
     mark: int
-    """The highest number that was given, of all queues of the manager together."""
+    """The highest arrival number of all queues of the manager together."""
     created: int
     moved: int
     """When the cursor moved last."""
@@ -74,14 +74,15 @@ class ConsumerView(msgspec.Struct, frozen=True, kw_only=True):
     """Messages that left the queue and are kept for the readers of its feed."""
     bytes_retained: int
     lost: int
-    """Messages that it lost because its limit was passed."""
+    """The number of messages that it lost because its limit was passed."""
     loss: LossInfo | None
-    """The last of these losses, until the reader has read on behind it."""
+    """The last of these losses, until the reader has read messages after it."""
     paused: bool
 
     @property
     def lag(self) -> int:
-        """Numbers that the reader has yet to pass: at least as many as messages."""
+        """Return how many numbers the reader has not passed; it has at most this number of messages
+        to read."""
         return self.mark - self.cursor
 
 

@@ -1,4 +1,4 @@
-"""The directory for consoles and command lines: its status, its objects, its export."""
+"""Shows the directory to consoles and command lines: its status, its objects, its export."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from reliquary.queueing.model.state import State
 
 
 class DirectoryView(msgspec.Struct, frozen=True, kw_only=True):
-    """The status of the directory as this manager knows it."""
+    """The status of the directory, from the view of this manager."""
 
     integrated: bool
     """This manager takes part in the directory."""
     attached: bool
     """The directory can be reached: no administrator has detached it."""
     connection: str
-    """The connection as the manager knows it: apart, online or offline."""
+    """The state of the connection: apart, online or offline."""
     servers: tuple[str, ...]
     objects: dict[str, int]
     """The number of objects of each type."""

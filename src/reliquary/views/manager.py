@@ -1,4 +1,4 @@
-"""The manager as a whole: its name, its totals, whether it takes and sends messages."""
+"""Shows the manager: its name, its totals, and whether it takes and sends messages."""
 
 from __future__ import annotations
 
@@ -24,21 +24,22 @@ class ManagerView(msgspec.Struct, frozen=True, kw_only=True):
     transactions_active: int
     transactions_prepared: int
     copies_lost: dict[str, int]
-    """Copies lost by all its queues, deleted queues included, by kind."""
+    """The copies that all its queues lost, deleted queues included, by kind."""
     poison_overflows: int
     state: ManagerState
     online: bool
-    """Messages come from and go to other managers."""
+    """Whether messages come from and go to other managers."""
     throttled: bool
     messages_retained: int = 0
-    """Messages that left a queue, and that a reader of its feed has not passed, in all queues."""
+    """The number of messages that left a queue and that a reader of its feed has not passed, in all
+    queues."""
     bytes_retained: int = 0
 
 
 def manager_view(state: State) -> ManagerView:
     """Return the totals and the state of the manager."""
     record: QueueManagerRecord = state.identity()
-    filled = [  # of 100,000 queues most may be empty, and a look at a field costs less than a call
+    filled = [  # of 100,000 queues most may be empty, and reading a field costs less than a call
         each
         for each in state.queues.values()
         if each.counts.stored_size or each.counts.express_size or each.order.locked

@@ -1,4 +1,4 @@
-"""Outgoing queues as a noun of administration: queues of messages for other managers."""
+"""Makes the noun "outgoing" of administration: queues of messages for other managers."""
 
 from __future__ import annotations
 
@@ -25,30 +25,30 @@ class ConnectionAttempt(msgspec.Struct, frozen=True, kw_only=True):
     status: str
     time: datetime
     error: int = 0
-    """An HRESULT; 0 if there was no error."""
+    """The HRESULT of the failure; 0 if there was no error."""
     addresses: list[str] = []
 
 
 class OutgoingInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """An outgoing queue as it was a moment ago: messages for another manager."""
+    """An outgoing queue at the moment of the request: messages for another manager."""
 
     destination: str
     state: str
     messages: int
-    """All messages of the queue, with those that are being sent or were accepted."""
+    """The number of all messages of the queue, with those that are being sent or were accepted."""
     bytes: int
     sending: int
     """Messages that are being sent."""
     accepted: int
-    """Messages that the peer has taken, and whose outcome it has not reported."""
+    """The number of messages that the peer has taken, and whose outcome it has not reported."""
     next_hops: list[str]
     delivered: int
-    """Messages since the manager started; so are all numbers below."""
+    """The number of messages since the manager started; all numbers below count since then, too."""
     refused: int
     failures: int
-    """Failed attempts since the last success."""
+    """The number of failed attempts since the last success."""
     resting: bool
-    """The last attempt failed, and the queue waits before the next one."""
+    """Whether the last attempt failed, and the queue waits before the next one."""
     next_attempt: datetime | None
     """The time of the next attempt, if the queue waits for it."""
     unacknowledged: int

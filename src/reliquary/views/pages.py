@@ -1,4 +1,4 @@
-"""Lists in pages: which page is asked for, and where the next page begins.
+"""Divides lists into pages: finds the requested page, and the beginning of the next page.
 
 GET /queues              --> the first records, and "next" if there are more
 GET /queues?after=NEXT   --> the records behind them
@@ -16,13 +16,13 @@ from reliquary.base.faults import UsageError
 T = TypeVar("T")
 
 PAGE: Final = 1000
-"""Records of a page if the query names no limit."""
+"""The number of records of a page if the query names no limit."""
 LARGEST_PAGE: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class PageWanted:
-    """The page of a list that a query asks for."""
+    """The page of a list that a query requests."""
 
     after: str = ""
     """The field `next` of the page before this one; empty for the first page."""
@@ -34,7 +34,7 @@ class PageWanted:
 
     @property
     def position(self) -> int:
-        """The number of records before the page, for a list in which `after` counts records."""
+        """Return the number of records before the page, for a list in which `after` counts records."""
         if not self.after:
             return 0
         if not (self.after.isascii() and self.after.isdigit() and len(self.after) <= 15):
@@ -44,7 +44,7 @@ class PageWanted:
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[T]):
-    """A part of a list, and the place where the next part begins."""
+    """A part of a list, and the value with which the next part begins."""
 
     records: list[T]
     next: str = ""
@@ -59,7 +59,7 @@ def wanted_page(after: str | None, limit: str | None) -> PageWanted:
 
 
 def cut(records: Iterable[T], wanted: PageWanted) -> Page[T]:
-    """Return a page of a list in which the place of a record is its number."""
+    """Return a page of a list; `after` counts its records."""
     start = wanted.position
     found = list(islice(records, start, start + wanted.limit + 1))
     more = len(found) > wanted.limit

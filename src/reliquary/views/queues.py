@@ -1,4 +1,5 @@
-"""Queues as a noun of administration: their settings, and the numbers of their messages and readers."""
+"""Makes the noun "queue" of administration: settings of queues, and the numbers of their messages and
+readers."""
 
 from __future__ import annotations
 
@@ -40,9 +41,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     multicast_address: str | None = None
     type: str = "00000000-0000-0000-0000-000000000000"
     poison_limit: int = 0
-    """How often a message is handed out and not consumed before it goes to `QUEUE;poison`; 0: no limit."""
+    """How often a message is handed out without being consumed before it goes to `QUEUE;poison`; 0:
+    no limit."""
     retry_delay: int = 0
-    """Seconds before a message that came back is handed out again, doubled each time."""
+    """Seconds before a returned message is handed out again, doubled each time."""
     longest_retry_delay: int = 3600
     keep_refused: bool = True
     """Whether a message that its peer refuses permanently becomes a dead letter, unless its sender wants
@@ -51,7 +53,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class QueueInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """A queue as it was a moment ago."""
+    """A queue at the moment of the request."""
 
     name: str
     pathname: str
@@ -60,7 +62,7 @@ class QueueInfo(msgspec.Struct, frozen=True, kw_only=True):
     messages: int
     """Messages that can be received."""
     locked: int
-    """Messages under a receipt or a transaction."""
+    """Messages that a receipt or a transaction has locked."""
     delayed: int = 0
     """Messages that are not visible yet."""
     bytes: int
@@ -72,7 +74,7 @@ class QueueInfo(msgspec.Struct, frozen=True, kw_only=True):
     modified: datetime
     settings: Settings
     messages_retained: int = 0
-    """Messages that left, and are kept for readers of its feed; no other number counts them."""
+    """Messages that left the queue and are kept for readers of its feed; no other number counts them."""
     bytes_retained: int = 0
 
 

@@ -1,4 +1,5 @@
-"""Transactions as a noun of administration: those that have not ended, and outcomes that are remembered."""
+"""Makes the noun "transaction" of administration: transactions that have not ended, and remembered
+outcomes."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ class TransactionInfo(msgspec.Struct, frozen=True, kw_only=True):
     queues: list[str] = []
     """The queues that it used and that still exist."""
     owner: str = ""
-    """The application that asks for it after a crash."""
+    """The application that looks for the transaction after a crash."""
     external: bool = False
     """Another program chose its id and decides its outcome."""
     begun_at: datetime | None = None
@@ -118,7 +119,7 @@ def _second(at: datetime | None) -> str:
 
 
 def _kind(each: TransactionInfo) -> str:
-    """Return the kind; an outcome that is remembered has none."""
+    """Return the kind; a remembered outcome has none."""
     return "external" if each.external else "" if each.ended_at else "internal"
 
 

@@ -1,4 +1,4 @@
-"""Writers as a noun of administration: queries that publish batches, and the names that belong to them."""
+"""Makes the noun "writer" of administration: queries that publish batches, and their writer names."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class WriterInfo(msgspec.Struct, frozen=True):
     writers: tuple[str, ...]
     """The names under which no other query may write."""
     batch: int
-    """The number of the last batch; `rows` are its rows."""
+    """The number of the last batch; `rows` counts its rows."""
     rows: int
     total: int
-    """Rows of all batches of the query."""
+    """The number of rows of all batches of the query."""
     published: str
     """When the last batch was published; a time (RFC 3339)."""
     waiting: int
-    """Rows of parts that are not published yet."""
+    """The number of rows of parts that are not published yet."""
     spread: str = ""
     """The distribution of the last batch over managers; empty if this was the only one."""
 

@@ -1,4 +1,4 @@
-"""The durable store: one small disk interface, the engines under it, and staged rows above it.
+"""Stores rows durably: a small disk interface, the engines below it, and the changed rows above it.
 
 It may import `queueing`, `wire` and `base`.  Begin with `disk`.
 

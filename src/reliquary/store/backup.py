@@ -1,4 +1,4 @@
-"""Backup and restore of a store.
+"""Backs up and restores a store.
 
 A backup is a checkpoint: a folder with the files of one moment, made in little time beside running
 work, because files that never change are linked when both folders are on one file system.  It is a
@@ -35,9 +35,9 @@ from reliquary.store.reserve import NAME as RESERVE
 from reliquary.store.rocks import RocksDisk, tables_in
 
 KEYS: Final = "keys.pem"
-"""The private keys of the manager whose store it is; a store may have none."""
+"""The file with the private keys of the manager whose store it is; a store may have none."""
 PATH_LIMIT: Final = 4096 - 64
-"""Bytes of the path of a folder, with room for the names of the files in it."""
+"""The largest number of bytes in the path of a folder, with room for the names of its files."""
 NAME_LIMIT: Final = 255
 ACTS: Final = "acts"
 """The folder of the log of acts, which the console keeps in the folder of a store."""
@@ -67,7 +67,7 @@ def backup(disk: RocksDisk, target: str | Path, history: Path | None = None) -> 
 
 
 def _without_holes(before: list[HistoryFile], after: list[HistoryFile]) -> list[HistoryFile]:
-    """Return the files that may be taken: all that were there before, and new ones while none is missing.
+    """Return the files that may be copied: all files from before, and new files up to the first gap.
 
     A folder is not read in one moment.  Rows behind a file that was overlooked would be taken for exported.
     """
@@ -83,7 +83,7 @@ def _without_holes(before: list[HistoryFile], after: list[HistoryFile]) -> list[
 
 
 def backup_stopped(folder: str | Path, target: str | Path, *, with_history: bool = False) -> None:
-    """Back up a store that no process has open; its history is the one beside its rows."""
+    """Back up a store that no process has open; its history is in the folder of its rows."""
     folder = Path(folder)
     history = folder / HISTORY if with_history else None
     if history is not None and not history.is_dir():
@@ -117,7 +117,7 @@ def restore(source: str | Path, folder: str | Path, chance: Chance) -> None:
 
 
 def _must_be_new(target: Path) -> None:
-    """Refuse a path that exists, or that no folder can have, before anything is made."""
+    """Refuse a path that exists, or that no folder can have, before any file is written."""
     with translate_errors(target):
         why = _impossible(target)
         if why:
@@ -127,7 +127,7 @@ def _must_be_new(target: Path) -> None:
 
 
 def _impossible(target: Path) -> str:
-    """Return the reason why a folder of this path cannot exist; its parents may be missing."""
+    """Return the reason why a folder with this path cannot exist; its parents may be missing."""
     names = [len(os.fsencode(name)) for name in target.parts]
     if max(names) > NAME_LIMIT or len(os.fsencode(target)) > PATH_LIMIT:
         return os.strerror(errno.ENAMETOOLONG)

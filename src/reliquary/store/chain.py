@@ -1,4 +1,4 @@
-"""The chain over the logs: whether all changes that were synced are still in them, without a gap.
+"""Checks that the logs still contain all synced changes, without a gap.
 
 `judge` compares the mark with the logs and changes nothing:
 
@@ -7,7 +7,8 @@
     the numbers have a gap behind what was synced: a power cut left it ----------> CutOff
     else ------------------------------------------------------------------------> Whole
 
-Logs below `lowest` are obsolete: their changes are in sorted files, and RocksDB may have deleted any of them.
+Logs below `lowest` are obsolete: their changes are in sorted files, and RocksDB may have deleted any of
+them.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from reliquary.store.mark import Mark
 
 
 class Whole(NamedTuple):
-    """All that was synced is there."""
+    """All synced changes are in the logs."""
 
 
 class Damaged(NamedTuple):
-    """Something that was synced is not there."""
+    """A synced change is missing in the logs."""
 
     why: str
 
@@ -38,14 +39,14 @@ class CutOff(NamedTuple):
     last: Log
     """The log before the gap."""
     later: tuple[Path, ...]
-    """The logs that were written after it."""
+    """The logs that were written after that log."""
 
 
 Verdict = Whole | Damaged | CutOff
 
 
 def judge(logs: Sequence[Log], mark: Mark | None, lowest: int = 0) -> Verdict:
-    """Compare the logs from `lowest` on with the mark; a store of an older release may have none."""
+    """Compare the logs from `lowest` on with the mark; a store of an older release may have no mark."""
     needed = [log for log in logs if log.number >= lowest]
     missing = _missing(needed, mark, lowest) if mark is not None else ""
     if missing:
@@ -83,13 +84,13 @@ def _gap(before: Log, later: Sequence[Log], synced: int, mark: Mark | None) -> V
         return Damaged(
             f"its logs end at change {before.last}{follows}, but {synced} changes had reached the disk"
         )
-    if mark is None:  # it is unknown how far the logs were synced: a gap may be damage
+    if mark is None:  # it is not known how far the logs were synced: a gap may be damage
         return Damaged(f"its logs have a gap behind change {before.last} in {before.path.name}")
     return CutOff(before, tuple(log.path for log in later))
 
 
 def cut_off(gap: CutOff) -> None:
-    """End the logs at the gap; a crash in the middle leaves a shorter chain with the gap at its old place."""
+    """Cut the logs at the gap; a crash in the middle leaves a shorter chain with the gap where it was."""
     for path in reversed(gap.later):
         path.unlink()
     sync_folder(gap.last.path.parent)

@@ -1,4 +1,4 @@
-"""The disk: the small interface between the rows of the machines and a storage engine.
+"""Defines the disk: the small interface between the rows of the machines and a storage engine.
 
 A batch reaches the disk in two steps, because a sync is slow and the loop need not wait for it:
 
@@ -25,21 +25,21 @@ class Changes:
     """The changes of one batch: first the ranges are emptied, then the rows are put."""
 
     puts: dict[str, dict[bytes, bytes | None]] = field(default_factory=dict)
-    """By table and key; None deletes the row."""
+    """The rows by table and key; None deletes a row."""
     ranges: list[tuple[str, bytes, bytes]] = field(default_factory=list)
-    """Table, first, last: all rows with first <= key < last are deleted."""
+    """Table, first and last: all rows with first <= key < last are deleted."""
 
     @property
     def is_empty(self) -> bool:
-        """Return whether applying it would change nothing."""
+        """Return whether the changes contain nothing to apply."""
         return not self.ranges and not any(self.puts.values())
 
 
 class Reads(Protocol):
-    """The read operations of a storage engine."""
+    """The operations with which rows are read."""
 
     def get(self, table: str, key: bytes) -> bytes | None:
-        """Return one row's value, or None."""
+        """Return the value of one row, or None."""
 
     def range(
         self, table: str, first: bytes, last: bytes, *, limit: int, reverse: bool = False
@@ -51,13 +51,13 @@ class Disk(Reads, Protocol):
     """The operations of a storage engine that Reliquary needs."""
 
     def frozen(self) -> Reads:
-        """Return all rows as they are now, between two batches; later batches do not change what it reads."""
+        """Return all rows in their state between two batches; later batches do not change what it reads."""
 
     def apply(self, changes: Changes) -> None:
-        """Write a batch as a whole or not at all; reads see it at once, but it is not yet safe."""
+        """Write a batch as a whole or not at all; reads see it at once, but a crash may still lose it."""
 
     def sync(self) -> None:
-        """Wait until everything that was applied before this call is safe."""
+        """Wait until everything that was applied before this call is durable."""
 
     def close(self) -> None:
-        """Sync and close; a second close does nothing."""
+        """Sync and close; a second call does nothing."""

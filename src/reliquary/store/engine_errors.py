@@ -1,4 +1,4 @@
-"""Translates errors of a storage engine into our classes of errors, each with one sentence.
+"""Translates errors of a storage engine into error classes of this project, each with one sentence.
 
 RocksDB reports through its binding with a bare `Exception` and a text; Python's own file calls
 report with `OSError`, whose text has these words too.  So the words decide.  Any other exception
@@ -15,8 +15,8 @@ from reliquary.base.faults import StoreDamage, StoreFailure
 
 _NOT_AS_WRITTEN = ("Corruption", "No such file or directory: While opening", "create_if_missing is false")
 
-# The first row that has a word of the error's text answers.  A space or permission problem can hide
-# inside a "Corruption" or a "While lock file", so those two come first.
+# The first row with a word of the error's text decides. A space or permission problem can be reported with
+# "Corruption" or "While lock file", so those two rows come first.
 _KINDS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("full", ("No space left on device", "Disk quota exceeded"), "the disk of {folder} is full: {why}"),
     (
@@ -37,7 +37,7 @@ _KINDS: tuple[tuple[str, tuple[str, ...], str], ...] = (
 
 @contextmanager
 def translate_errors(folder: Path) -> Iterator[None]:
-    """Translate every error of the file calls inside the block into one of our classes."""
+    """Translate every error of the file calls inside the block into an error class of this project."""
     try:
         yield
     except Exception as why:
@@ -48,7 +48,7 @@ def translate_errors(folder: Path) -> Iterator[None]:
 
 
 def fault_of(why: Exception, folder: Path) -> Exception:
-    """Return the fault to raise for what an engine or a file call raised."""
+    """Return the fault to raise for an exception of a storage engine or a file call."""
     if type(why) is not Exception and not isinstance(why, OSError):
         return why
     text = " ".join(str(why).split())

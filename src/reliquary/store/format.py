@@ -1,4 +1,4 @@
-"""The file FORMAT: it marks a folder as a store and names the release line that wrote it.
+"""Reads and writes the file FORMAT, which marks a folder as a store and names the release line that wrote it.
 
 It is written before RocksDB creates its first file and read before RocksDB touches anything.  So
 a store of another release line is left alone, and so is a folder that holds something else: RocksDB
@@ -25,9 +25,9 @@ _HARMLESS: Final = {"lost+found", NAME + ".new"}  # the root of a file system, a
 
 
 def claim(folder: Path, *, create: bool) -> int:
-    """Check that the folder is a store this release can open, or make it one if it is empty.
+    """Check that this release can open the store in the folder, or make an empty folder a store.
 
-    The answer is the version of the store.
+    The result is the version of the store.
     """
     if (folder / NAME).exists():
         return _check(folder)
@@ -40,7 +40,7 @@ def claim(folder: Path, *, create: bool) -> int:
 
 
 def stamp(folder: Path, version: int) -> None:
-    """Mark a folder as a store of a version."""
+    """Mark a folder as a store of this version."""
     write_durably(folder / NAME, f"{_OPENING}{version}\n".encode())
 
 

@@ -1,4 +1,4 @@
-"""The write-ahead logs of RocksDB, read as far as their sequence numbers go.
+"""Reads the sequence numbers in the write-ahead logs of RocksDB.
 
 RocksDB checks the checksum of each record that it finds.  It does not notice a record, or a whole log, that
 is no longer there: the changes before it and after it are replayed as if nothing had been between them.  The
@@ -27,24 +27,24 @@ _HEADER: Final = Layout("<4xHB")  # without the checksum
 _BATCH: Final = Layout("<QI")
 _HEADER_AND_BATCH: Final = Layout("<4xHBQI")
 
-# Types of fragments; those above LAST carry no changes, or have 4 added where the header also has the
-# number of the log (4 bytes).
+# Types of fragments; those above LAST have no changes, or have 4 added if the header also has the number of
+# the log (4 bytes).
 _ZERO, _FULL, _FIRST, _LAST, _LAST_RECYCLABLE = 0, 1, 2, 4, 8
 
 
 class Log(NamedTuple):
-    """One log file: what its records hold, up to the first place that does not fit."""
+    """One log file: the records up to the first one that is not valid."""
 
     path: Path
     number: int
     first: int
-    """The sequence number of its first change; 0 where it has no record."""
+    """The sequence number of its first change; 0 if it has no record."""
     last: int
     """The sequence number of its last change before a gap or a torn record."""
     end: int
-    """The offset behind the record with the last change."""
+    """The offset after the record with the last change."""
     has_gap: bool
-    """Another record follows behind `end` and does not continue the numbers."""
+    """Whether another record follows after `end` and does not continue the numbers."""
 
 
 def logs_in(folder: Path) -> list[Log]:
@@ -63,7 +63,7 @@ def bytes_of_logs(folder: Path) -> int:
 
 
 def number_of(path: Path) -> int:
-    """Return the number in the name of a log; a file with another name is no log of RocksDB and gets -1."""
+    """Return the number in the name of a log; -1 for a file with another name, which is no log of RocksDB."""
     return int(path.stem) if path.stem.isdecimal() else -1
 
 
@@ -85,14 +85,14 @@ def read_log(path: Path) -> Log:
 
 
 def first_change(path: Path) -> int:
-    """Return the sequence number of the first change in a log; 0 where it has no record."""
+    """Return the sequence number of the first change in a log; 0 if it has no record."""
     with path.open("rb") as file:
         opening = file.read(2 * BLOCK)
     return next((first for first, _, _ in _records(opening, whole=False)), 0)
 
 
 def _records(content: bytes | mmap.mmap, *, whole: bool = True) -> Iterator[tuple[int, int, int]]:
-    """First change, number of changes and end of each record, up to the first record that is torn.
+    """Yield first change, number of changes and end of each record, up to the first torn record.
 
     Zeros in place of a header hide the rest of their block, as RocksDB reads it.  Without `whole`, a record
     counts as soon as its first twelve bytes are there.
@@ -104,7 +104,7 @@ def _records(content: bytes | mmap.mmap, *, whole: bool = True) -> Iterator[tupl
         if left < header_size:
             place += left
             continue
-        if left >= quick_size and place + quick_size <= size:  # nearly every record is one fragment
+        if left >= quick_size and place + quick_size <= size:  # almost every record is one fragment
             length, kind, first, changes = quick(content, place)
             behind = place + header_size + length
             if kind == _FULL and not is_open and length >= _BATCH.size and behind <= size:

@@ -1,5 +1,4 @@
-"""The synced mark: the position up to which data is known to be safe, kept beside the write-ahead
-logs.
+"""Writes the mark: a file beside the write-ahead logs with the position up to which data is synced.
 
 A log that ends in a torn record can mean two things: the power went while unsynced batches were on
 their way, which is harmless, or a synced part was corrupted or cut off, which is damage.  The log
@@ -37,7 +36,7 @@ from reliquary.store.logs import first_change, number_of
 NAME: Final = "SYNCED"
 SLOT: Final = 4096
 MOST_LOGS: Final = 200
-"""More than a store ever has; of more, the oldest are noted."""
+"""The largest number of logs in a mark; a store never has more, and of more the oldest would be written."""
 NIL_ID: Final = bytes(16)
 NEVER: Final = 2**64
 """A number above every sequence number."""
@@ -49,7 +48,7 @@ _LOG: Final = Layout(">QQ")
 
 
 class LogStart(NamedTuple):
-    """A log that must be there, and the sequence number of its first change."""
+    """A log that must exist, and the sequence number of its first change."""
 
     number: int
     first: int
@@ -59,17 +58,17 @@ class Mark(NamedTuple):
     """The content of a mark file."""
 
     synced: int
-    """Everything up to this sequence number was synced."""
+    """The sequence number up to which all changes were synced."""
     manifest: int = 0
-    """The number of the MANIFEST; 0 where it is not known."""
+    """The number of the MANIFEST; 0 if it is not known."""
     manifest_size: int = 0
-    """How many bytes of the MANIFEST were synced."""
+    """The number of bytes of the MANIFEST that were synced."""
     owner: bytes = NIL_ID
     """The identifier of the manager whose store it is; zeros before its first start."""
     logs: tuple[LogStart, ...] = ()
     """The logs that were needed and that hold synced changes."""
     generation: int = 0
-    """Grows with each write; of two slots the one with the higher generation counts."""
+    """A number that grows with each write; the slot with the higher number is valid."""
 
 
 class Manifest(NamedTuple):
@@ -90,43 +89,45 @@ def manifest_of(folder: Path) -> Manifest:
 
 
 class SyncedMark:
-    """The mark of an open store: it inspects the folder and records what is synced."""
+    """The mark of an open store: it reads the folder and records what is synced."""
 
     def __init__(self, folder: Path, synced: int, lowest: int, owner: bytes = NIL_ID) -> None:
         self.folder = folder
         self._place = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        """The open folder: to ask an open file costs less than to find it by its path."""
+        """The descriptor of the folder: a call with it costs less than a call with the path."""
         self._changed = 0
-        """When a name in the folder changed last, as far as it was looked at."""
+        """The modification time of the folder when its logs were last listed."""
         self._lowest = -1
         self._logs: dict[int, int] = {}
-        """The logs from `lowest` on, with their first changes; 0 where there is no record yet."""
+        """The logs from `lowest` on, with their first changes; 0 if a log has no record yet."""
         self._starts = 0
-        """The first change of the last log: until it is synced, the log is not in the mark."""
+        """The first change of the last log: the log is in the mark only after that change is synced."""
         self._manifest = Manifest("", 0, 0)
         self._manifest_file = -1
         """The open MANIFEST; -1 while RocksDB replaces it."""
         self._mark = Mark(synced, owner=owner)
-        """The content of the last write, but for its two numbers, which every write changes."""
+        """The content of the last write, without the two numbers that every write changes."""
         self._synced = synced
         self._generation = 0
         self._witness = -1
-        """The open file of the witness; -1 where there is none."""
+        """The open file of the witness; -1 if there is none."""
         self._rest = b""
-        """The part of a slot that changes seldom."""
+        """The part of a slot that changes rarely."""
         self._look(synced, lowest)
         write_mark(folder, self._mark)
         self._file = os.open(folder / NAME, os.O_WRONLY | os.O_CLOEXEC)
 
     def move(self, synced: int, lowest: int) -> None:
-        """Note that everything up to this sequence number is safe; logs below `lowest` are obsolete.
+        """Record that all changes up to this sequence number are synced, and that logs below `lowest` are
+        obsolete.
 
-        It runs after every sync, so it calls no function of ours unless a file came, went or grew.
+        It runs after every sync, so it calls no other function of this project unless a file was created,
+        deleted or extended.
         """
         changed = self._manifest_file < 0 or lowest != self._lowest or self._starts > self._synced
         if not changed:
             manifest = os.fstat(self._manifest_file)
-            is_gone = not manifest.st_nlink  # RocksDB began another one
+            is_gone = not manifest.st_nlink  # RocksDB began another MANIFEST
             changed = is_gone or manifest.st_size != self._manifest.size
         if changed or os.fstat(self._place).st_mtime_ns != self._changed:
             self._look(synced, lowest)
@@ -138,12 +139,13 @@ class SyncedMark:
             body = witness.BODY.pack(self._mark.owner, synced)
             try:
                 os.pwrite(self._witness, witness.OPENING.pack(witness.MAGIC, crc32(body)) + body, 0)
-            # the file may lie on another disk, and no caller has an acknowledgement that depends on it
+            # the file may be on another disk, and no caller has an acknowledgement that depends on it
             except OSError:
                 self._dismiss_witness()
 
     def call_witness(self, path: Path) -> None:
-        """Write from now on also beside the folder how far the store is, once it has an owner."""
+        """Write the position of the store also to a file outside the folder from now on, if the store has an
+        owner."""
         self._dismiss_witness()
         if self._mark.owner != NIL_ID:
             self._witness = witness.begin(path, self._mark.owner, self._synced)
@@ -165,7 +167,7 @@ class SyncedMark:
 
     @property
     def owner(self) -> bytes:
-        """The identifier of the manager whose store it is; zeros before its first start."""
+        """Return the identifier of the manager whose store it is; zeros before its first start."""
         return self._mark.owner
 
     def close(self) -> None:
@@ -176,7 +178,7 @@ class SyncedMark:
         self._dismiss_witness()
 
     def _look(self, synced: int, lowest: int) -> None:
-        """See which logs there are; a log without a synced change need not survive a power cut."""
+        """Read which logs exist; a log without a synced change may be lost in a power cut."""
         self._changed = os.fstat(self._place).st_mtime_ns
         self._lowest = lowest
         found: dict[int, int] = {}
@@ -192,7 +194,7 @@ class SyncedMark:
         if manifest.path != self._manifest.path or self._manifest_file < 0:
             self._open_manifest(manifest.path)
         if manifest != self._manifest and manifest.path:
-            sync_file(Path(manifest.path))  # RocksDB may be about to do it
+            sync_file(Path(manifest.path))  # RocksDB may be about to sync it
         self._manifest = manifest
         self._mark = self._mark._replace(
             manifest=manifest.number, manifest_size=manifest.size, logs=tuple(needed[:MOST_LOGS])
@@ -200,17 +202,17 @@ class SyncedMark:
         self._rest = _seldom_changed(self._mark)
 
     def _open_manifest(self, path: str) -> None:
-        """Open the MANIFEST of this path, none for an empty path, and close the last one."""
+        """Open the MANIFEST with this path, or none for an empty path, and close the one before."""
         if self._manifest_file >= 0:
             os.close(self._manifest_file)
         self._manifest_file = -1
         if path:
-            with suppress(FileNotFoundError):  # RocksDB replaces it at this moment
+            with suppress(FileNotFoundError):  # RocksDB is replacing it now
                 self._manifest_file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
 
 
 def encode_slot(mark: Mark) -> bytes:
-    """Return one slot: a checksum over everything behind it."""
+    """Return one slot: a checksum, and the content that it covers."""
     body = _COUNTS.pack(mark.generation, mark.synced) + _seldom_changed(mark)
     return _OPENING.pack(_MAGIC, crc32(body)) + body
 
@@ -221,7 +223,7 @@ def _seldom_changed(mark: Mark) -> bytes:
 
 
 def decode_slot(slot: bytes) -> Mark | None:
-    """Return the mark in a slot; None where the slot is not as it was written."""
+    """Return the mark in a slot; None if the slot was corrupted."""
     try:
         magic, checksum = _OPENING.unpack_from(slot)
         generation, synced = _COUNTS.unpack_from(slot, _OPENING.size)
@@ -237,12 +239,12 @@ def decode_slot(slot: bytes) -> Mark | None:
 
 
 def write_mark(folder: Path, mark: Mark) -> None:
-    """Give a folder that no process has open a mark, in both slots."""
+    """Write a mark in both slots for a folder that no process has open."""
     write_durably(folder / NAME, encode_slot(mark).ljust(SLOT, b"\0") * 2)
 
 
 def read_mark(folder: Path) -> Mark | None:
-    """Return the mark of a folder; None when there is none, or none that is as it was written."""
+    """Return the mark of a folder; None if it has none, or only corrupted ones."""
     try:
         content = (folder / NAME).read_bytes()
     except FileNotFoundError:

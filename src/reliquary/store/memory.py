@@ -1,4 +1,4 @@
-"""A disk in memory: for the simulator, and for a manager that keeps nothing.
+"""Implements a disk in memory, for the simulator and for a manager without a folder.
 
 A crash loses what was not synced, and faults can be injected.
 
@@ -41,12 +41,12 @@ class MemoryDisk:
         self._apply_fault: str | None = None
         self._applies_left = 0
         self.kept = 0
-        """How many unsynced batches survived the crash that this disk was made from."""
+        """The number of unsynced batches that survived the crash from which this disk was made."""
 
     # Operations of a disk
 
     def get(self, table: str, key: bytes) -> bytes | None:
-        """Return one row's value, or None."""
+        """Return the value of one row, or None."""
         self._must_be_usable()
         return self._rows[table].values.get(key)
 
@@ -58,7 +58,7 @@ class MemoryDisk:
         return self._rows[table].range(first, last, limit, reverse)
 
     def frozen(self) -> Reads:
-        """Return all rows as they are now."""
+        """Return all rows in their present state."""
         self._must_be_usable()
         return _Frozen({name: rows.copy() for name, rows in self._rows.items()})
 
@@ -86,7 +86,7 @@ class MemoryDisk:
         del self._unsynced[:covered]
 
     def close(self) -> None:
-        """Write what is pending and close the store."""
+        """Sync the applied batches, and close the store."""
         if not self._closed and self._failure is None:
             self.sync()
         self._closed = True
@@ -94,7 +94,7 @@ class MemoryDisk:
     # Injected faults
 
     def crash(self, chance: Chance) -> Self:
-        """Return the disk as the next process finds it; this one is not usable any more."""
+        """Return the disk that the next process finds; this disk cannot be used any more."""
         survivor = type(self)(self._durable)
         kept = chance.bits(32) % (len(self._unsynced) + 1)
         for name, rows in self._durable.items():
@@ -108,21 +108,21 @@ class MemoryDisk:
 
     @property
     def unsynced(self) -> int:
-        """Return how many batches a crash could lose now."""
+        """Return the number of batches that a crash could lose now."""
         return len(self._unsynced)
 
     def fail_next_sync(self, kind: str) -> None:
-        """Let the next sync fail: "io" or "full"."""
+        """Make the next sync fail with "io" or "full"."""
         assert kind in _WHY, kind
         self._sync_fault = kind
 
     def fail_apply_after(self, applies: int, kind: str) -> None:
-        """Let `applies` more batches succeed, and the next one fail: "io" or "full"."""
+        """Apply `applies` more batches, then fail the next one with "io" or "full"."""
         assert kind in _WHY, kind
         self._applies_left, self._apply_fault = applies, kind
 
     def flip_bit(self, table: str, key: bytes, bit: int) -> None:
-        """Let one bit of a stored value rot, counted from the front; wraps at its end."""
+        """Flip one bit of a stored value; `bit` counts from the front and wraps at the end."""
         for rows in (self._rows[table], self._durable[table]):
             if key in rows.values:
                 rows.values[key] = _flipped(rows.values[key], bit)
@@ -139,7 +139,7 @@ class MemoryDisk:
 
 
 class _Frozen:
-    """The rows of one moment."""
+    """The rows at one moment."""
 
     def __init__(self, rows: dict[str, _SortedRows]) -> None:
         self._rows = rows

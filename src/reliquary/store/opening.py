@@ -1,4 +1,4 @@
-"""Opens a store on RocksDB, only when everything that was synced is in it.
+"""Opens a store on RocksDB if it contains all synced changes.
 
     FORMAT, mark and MANIFEST fit? --> the logs are a chain? --> open --> reaches the mark? --> ready
                                          | no                     | a torn record
@@ -31,14 +31,14 @@ LOWEST_LOG: Final = "rocksdb.min-log-number-to-keep"
 
 
 class Opened(NamedTuple):
-    """An open database and its mark."""
+    """An open database with its mark."""
 
     db: Rdict
     mark: SyncedMark
 
 
 def open_database(folder: Path, tables: tuple[str, ...], *, create: bool) -> Opened:
-    """Open the database of a folder, or make it; StoreDamage when something that was synced is missing."""
+    """Open the database of a folder, or create it; raise StoreDamage if a synced change is missing."""
     version = store_format.claim(folder, create=create)
     mark = read_mark(folder)
     if mark is None and version >= store_format.VERSION:
@@ -62,7 +62,8 @@ def lowest_log(db: Rdict) -> int:
 
 
 def _check_manifest(folder: Path, mark: Mark | None) -> None:
-    """Refuse a cut MANIFEST: RocksDB would take it for an older one and delete the files it does not name."""
+    """Refuse a cut MANIFEST: RocksDB would read an older state from it and delete the files that it does not
+    name."""
     if mark is None or not mark.manifest:
         return
     manifest = folder / f"MANIFEST-{mark.manifest:06}"
@@ -77,7 +78,7 @@ def _check_manifest(folder: Path, mark: Mark | None) -> None:
 def _check_logs(folder: Path, tables: tuple[str, ...], mark: Mark | None) -> None:
     logs = logs_in(folder)
     verdict: Verdict = judge(logs, mark)
-    if isinstance(verdict, Damaged | CutOff):  # obsolete logs may have gaps, so look at the needed ones
+    if isinstance(verdict, Damaged | CutOff):  # obsolete logs may have gaps, so check the needed ones
         look = _read_only(folder, tables, tuning.database(tuning.up_to_the_tear()))
         lowest = lowest_log(look)
         look.close()
@@ -89,7 +90,7 @@ def _check_logs(folder: Path, tables: tuple[str, ...], mark: Mark | None) -> Non
 
 
 def _opened(folder: Path, tables: tuple[str, ...], mark: Mark | None) -> Rdict:
-    """Return the database, when everything that was synced is in it."""
+    """Return the database if it contains all synced changes."""
     try:
         create = mark is None and not _holds_rows(folder)
         db = _rdict(folder, tables, tuning.database(tuning.strict(), create=create))
@@ -104,7 +105,7 @@ def _opened(folder: Path, tables: tuple[str, ...], mark: Mark | None) -> Rdict:
 
 
 def _holds_rows(folder: Path) -> bool:
-    """Return whether there was a database with rows, which is not made a second time."""
+    """Return whether the folder had a database with rows, which must not be created a second time."""
     return any(folder.glob("*.sst")) or any(path.stat().st_size for path in folder.glob("*.log"))
 
 
@@ -120,7 +121,7 @@ def _must_reach(mark: Mark | None, db: Rdict, folder: Path) -> Rdict:
 
 
 def _read_only(folder: Path, tables: tuple[str, ...], options: Options) -> Rdict:
-    """Return the database as it is; a table that an older release did not have is not made here."""
+    """Return the database for reading; a table that an older release did not have is not created."""
     there = set(Rdict.list_cf(str(folder), options))
     return _rdict(
         folder, tuple(name for name in tables if name in there), options, AccessType.read_only(False)

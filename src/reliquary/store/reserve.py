@@ -1,4 +1,4 @@
-"""RESERVE: a file that only takes room, so that there is some when the disk is full.
+"""Keeps RESERVE, a file that only takes disk space, so that some is free when the disk is full.
 
 RocksDB needs room to open a store: the changes in its logs become sorted files before the logs go.  The
 largest part of a full store is messages, and to receive them the store must be open.  So a file of its own
@@ -16,7 +16,7 @@ NAME: Final = "RESERVE"
 
 
 class Reserve:
-    """The reserve of one store; `size` bytes, 0 for none at all."""
+    """The reserve of one store with `size` bytes; 0 means no reserve."""
 
     def __init__(self, folder: Path, size: int) -> None:
         self._path = folder / NAME
@@ -24,14 +24,15 @@ class Reserve:
 
     @property
     def held(self) -> int:
-        """Bytes that are kept now."""
+        """Return the number of bytes of the file."""
         try:
             return self._path.stat().st_blocks * 512
         except OSError:
             return 0
 
     def make(self) -> bool:
-        """Take the room; False where there is none, or where the file system gives none in advance."""
+        """Create the file; return False without space, or if the file system cannot allocate space in
+        advance."""
         if not self.size or self.held >= self.size:
             return bool(self.size)
         try:
@@ -48,7 +49,7 @@ class Reserve:
         return True
 
     def release(self) -> int:
-        """Give the room back; the answer is how many bytes that were."""
+        """Delete the file, and return its number of bytes."""
         held = self.held
         with suppress(OSError):
             self._path.unlink(missing_ok=True)

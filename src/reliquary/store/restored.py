@@ -1,4 +1,4 @@
-"""RESTORED: the file that marks a store as older than the last state of its manager.
+"""Writes RESTORED, the file that marks a store as older than the last state of its manager.
 
 `backup.restore` writes it.  The manager that opens the store next begins a new era (`queueing.era`), and the
 file goes when that is on disk.  After a crash in between, the next start finds the file again.
@@ -19,7 +19,7 @@ NAME: Final = "RESTORED"
 
 
 def note(folder: Path, restoration: Restoration) -> None:
-    """Note durably that the store in this folder was restored."""
+    """Record durably that the store in this folder was restored."""
     (folder / NAME).write_bytes(msgspec.json.encode(restoration))
     sync_file(folder / NAME)
     sync_folder(folder)
@@ -38,6 +38,6 @@ def noted(folder: Path) -> Restoration | None:
 
 
 def forget(folder: Path) -> None:
-    """Remove the note durably: the new era is on disk."""
+    """Remove the file durably, because the new era is on disk."""
     (folder / NAME).unlink(missing_ok=True)
     sync_folder(folder)

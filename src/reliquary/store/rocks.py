@@ -1,4 +1,4 @@
-"""The disk on RocksDB: one column family a table, one write batch a batch, one log sync for many.
+"""Implements the disk with RocksDB: a column family for each table, a write batch for each batch.
 
     apply    write without sync: into the log file and the memtable, read by the next turn
     sync     `flush_wal(True)` releases the interpreter lock, so the loop continues;
@@ -32,11 +32,11 @@ from reliquary.store.witness import consult
 
 _PATIENCE = 1000  # tombstones
 _FEW = 32
-"""Rows after which a range is read in bulk."""
+"""The number of rows from which a range is read in bulk."""
 
 
 class RocksDisk:
-    """A `Disk` in a folder.  Reads may come from any thread, applies from one."""
+    """A `Disk` in a folder; any thread may read, one thread applies batches."""
 
     def __init__(
         self, folder: str | Path, tables: Iterable[str], *, create: bool = True, witness: Path | None = None
@@ -47,7 +47,8 @@ class RocksDisk:
         with translate_errors(self.folder):
             self._db, self._mark = open_database(self.folder, self.tables, create=create)
             self.restoration = self._restoration()
-            """Not None while the store is older than the last state of its manager."""
+            """The record of the restoration; None unless the store is older than the last state of its
+            manager."""
         self._readers = {name: self._db.get_column_family(name) for name in self.tables}
         self._handles = {name: self._db.get_column_family_handle(name) for name in self.tables}
         self._checked = _checked_reads()
@@ -57,11 +58,11 @@ class RocksDisk:
         self._failure: Exception | None = None
         self._closed = False
         self._reclaimed = 0
-        """The last change when memtables were written for more room."""
+        """The last change when memtables were last written to free space."""
         self._syncing = Lock()
 
     def get(self, table: str, key: bytes) -> bytes | None:
-        """Return one row's value, or None."""
+        """Return the value of one row, or None."""
         try:
             value: bytes | None = self._readers[table].get(key, None, self._checked)
         except Exception as why:
@@ -80,7 +81,7 @@ class RocksDisk:
             raise self._fault(why) from why
 
     def frozen(self) -> Reads:
-        """Return all rows as they are now, between two batches; any thread may call this."""
+        """Return all rows in their state between two batches; any thread may call this."""
         self._must_be_usable()
         while True:
             before = self._db.latest_sequence_number()
@@ -91,7 +92,7 @@ class RocksDisk:
                 return frozen
 
     def apply(self, changes: Changes) -> None:
-        """Write a batch as a whole or not at all; reads see it at once, but it is not yet safe."""
+        """Write a batch as a whole or not at all; reads see it at once, but a crash may still lose it."""
         if self._failure is not None or self._closed:
             self._must_be_usable()
         batch = self._batch(changes)
@@ -101,7 +102,7 @@ class RocksDisk:
             raise self._last_fault(why) from why
 
     def sync(self) -> None:
-        """Wait until everything that was applied before this call is safe."""
+        """Wait until everything that was applied before this call is durable."""
         with self._syncing:
             if self._failure is not None or self._closed:
                 self._must_be_usable()
@@ -113,7 +114,7 @@ class RocksDisk:
                 raise self._last_fault(why) from why
 
     def reclaim(self) -> None:
-        """Write the memtables to files, so that RocksDB can give back the room of rows that were deleted.
+        """Write the memtables to files, so that RocksDB can free the space of deleted rows.
 
         A file of deletions is merged soon with the rows that it deletes; in a memtable they would wait until
         it is full.  When it fails, RocksDB refuses the next write itself.
@@ -127,11 +128,11 @@ class RocksDisk:
 
     @property
     def owner(self) -> UUID | None:
-        """The manager whose store it is; None before its first start."""
+        """Return the identifier of the manager whose store it is; None before its first start."""
         return None if self._mark.owner == NIL_ID else UUID(bytes=self._mark.owner)
 
     def belongs_to(self, owner: UUID) -> None:
-        """Note durably whose store it is, beside the rows."""
+        """Record durably, beside the rows, the manager whose store it is."""
         self._must_be_usable()
         with self._syncing, translate_errors(self.folder):
             self._mark.belongs_to(owner.bytes)
@@ -139,7 +140,7 @@ class RocksDisk:
                 self._mark.call_witness(self._witness)
 
     def checkpoint(self, folder: Path) -> None:
-        """Make a folder with the files of the store as they are now; those that never change are linked."""
+        """Create a folder with the present files of the store; files that never change are linked."""
         self._must_be_usable()
         with translate_errors(folder):
             covered = self._db.latest_sequence_number()
@@ -162,14 +163,14 @@ class RocksDisk:
         return known
 
     def restoration_begun(self) -> None:
-        """Note that the era of a restored store is on disk."""
+        """Record that the era of a restored store is on disk."""
         if self.restoration is not None:
             with translate_errors(self.folder):
                 restored.forget(self.folder)
             self.restoration = None
 
     def close(self) -> None:
-        """Sync and release the folder; a second close does nothing."""
+        """Sync and release the folder; a second call does nothing."""
         if self._closed:
             return
         try:
@@ -185,15 +186,15 @@ class RocksDisk:
         self._readers, self._handles = {}, {}
         for frozen in self._frozen:
             frozen.iterators.clear()
-        # This writes the memtables to files, which spares the next start a replay of the log; when
-        # that fails nothing is lost.
+        # This writes the memtables to files, so that the next start need not replay the log; a failure loses
+        # nothing.
         with suppress(Exception):
             self._db.close()
         self._mark.close()
 
     def _batch(self, changes: Changes) -> WriteBatch:
-        # This is apart from `apply`: the exception of a failed write keeps its frame alive, and no handle may
-        # stay open with it.
+        # This is a function of its own: the exception of a failed write keeps its frame alive, and no handle
+        # may stay open with it.
         batch = WriteBatch(raw_mode=True)
         for table, first, last in changes.ranges:
             batch.delete_range(first, last, self._handles[table])
@@ -219,14 +220,14 @@ class RocksDisk:
         return fault_of(why, self.folder)
 
     def _last_fault(self, why: Exception) -> Exception:
-        """Return the fault of a write: the disk does not work any more, see `disk.py`."""
+        """Return the fault of a failed write; the disk does no more work after it, see `disk.py`."""
         self._failure = fault_of(why, self.folder)
-        self._readers = {}  # so that reads pay nothing to find it out
+        self._readers = {}  # so that reads need no test for a failure
         return self._failure
 
 
 class _FrozenRocks:
-    """The rows of one moment, for one thread; the files that they lie in stay as long as this does.
+    """The rows at one moment, for one thread; their files exist as long as this object.
 
     An iterator sees the rows of the moment when it was made.  A snapshot of rocksdict 0.3.29 would not do:
     its iterators see later rows too.
@@ -250,7 +251,7 @@ class _FrozenRocks:
 
 
 def tables_in(folder: str | Path) -> list[str]:
-    """Return the tables of a store, as the folder itself knows them."""
+    """Return the names of the tables in the folder of a store."""
     folder = Path(folder)
     with translate_errors(folder):
         store_format.claim(folder, create=False)
@@ -259,7 +260,8 @@ def tables_in(folder: str | Path) -> list[str]:
 
 
 def _checked_reads(*, before: bytes | None = None, patience: int = 0) -> ReadOptions:
-    """Read options that find a rotten block, and end before a key: no walk over the next queue's tombstones.
+    """Return read options that detect a corrupted block and end before a key, so before other queues'
+    tombstones.
 
     There is no bound below: in rocksdict 0.3.29 `set_iterate_lower_bound` sets the upper one.
     With patience, a read that skips more tombstones than that gives up as "Result incomplete".
@@ -291,19 +293,20 @@ def _of_one_moment(
 
 
 def _forward(reader: Rdict, first: bytes, last: bytes, limit: int) -> list[tuple[bytes, bytes]]:
-    # Not `reader.items()` alone: it ends at a damaged block as if the table ended there, so the end is
-    # always looked at again.  It is fast, as one call gives a row.
+    # `reader.items()` alone is not enough: it ends at a damaged block as if the table ended there, so the end
+    # is always checked. It is fast, as one call returns a row.
     found = reader.iter(_checked_reads(before=last))
     rows: list[tuple[bytes, bytes]] = []
     key, value, step, more, keep = found.key, found.value, found.next, found.valid, rows.append
     found.seek(first)
     while more():
         keep((key(), value()))
-        if len(rows) == limit:  # no step behind the last one: tombstones may lie there
+        if len(rows) == limit:  # no step after the last row: tombstones may follow
             return rows
         if len(rows) == _FEW and limit > 2 * _FEW:
             options = _checked_reads(before=last)
-            # A long range is read once; the cache is for what is read often.  The stub forgets the argument.
+            # A long range is read once; the cache is for rows that are read often. The stub lacks the
+            # argument.
             options.fill_cache(False)  # type: ignore[call-arg]
             many = reader.items(from_key=key() + b"\0", read_opt=options)
             rows += islice(cast("Iterator[tuple[bytes, bytes]]", many), limit - _FEW - 1)
@@ -315,7 +318,8 @@ def _forward(reader: Rdict, first: bytes, last: bytes, limit: int) -> list[tuple
 
 
 def _backward(reader: Rdict, first: bytes, last: bytes, limit: int) -> list[tuple[bytes, bytes]]:
-    """Read from the end and not below `first`: there may be all the tombstones of another queue.
+    """Return rows from the end, and read nothing below `first`, where many tombstones of another queue may
+    be.
 
     Usually the limit or a live row of the neighbour ends the walk.  When there are only tombstones to
     be seen, it asks from the front for the lowest row of the range, and walks down no further than that.

@@ -1,4 +1,4 @@
-"""Staging: the rows that the turns of a batch change, seen at once and written together.
+"""Collects the rows that the turns of a batch change; reads see them at once, the disk gets them together.
 
     machines --put, delete, delete_range--> staged --take--> Changes --> Disk.apply
         ^                                     |
@@ -24,17 +24,17 @@ from reliquary.store.disk import Changes, Reads
 
 
 class StagedRows:
-    """The port `Rows` over a disk."""
+    """The port `Rows` on a disk, with the changes of the open batch."""
 
     def __init__(self, disk: Reads) -> None:
         self._disk = disk
         self._stages: dict[str, _TableChanges] = {}
         self.size = 0
-        """The bytes of the rows that were staged with their sizes, since the last `take`."""
+        """The bytes of the rows that were staged with their sizes since the last `take`."""
 
     @property
     def is_empty(self) -> bool:
-        """Return whether there is nothing to write."""
+        """Return whether no change is staged."""
         for stage in self._stages.values():  # noqa: SIM110 - faster, and asked in every batch
             if stage.rows or stage.ranges:
                 return False
@@ -55,19 +55,19 @@ class StagedRows:
     def put(
         self, table: Table[Record], key: bytes, record: Record, *, fresh: bool = False, size: int = 0
     ) -> None:
-        """Stage a row; `fresh` when the caller knows that there is none under this key."""
+        """Stage a row; `fresh` is True if the caller knows that no row exists under this key."""
         self.size += size
         stage = self._stages.get(table.name) or self._stages.setdefault(table.name, _TableChanges(table))
         rows = stage.rows
         if key not in rows:
-            if fresh:  # not when a delete is staged: that one must still reach the disk
+            if fresh:  # not if a delete is staged, which must still reach the disk
                 stage.fresh.add(key)
             if stage.order is not None:
                 insort(stage.order, key)
         rows[key] = record
 
     def put_all(self, table: Table[Record], records: Mapping[bytes, Record], *, size: int = 0) -> None:
-        """Stage many rows of which the caller knows that there are none under their keys."""
+        """Stage many rows; the caller knows that no rows exist under their keys."""
         self.size += size
         stage = self._stages.get(table.name) or self._stages.setdefault(table.name, _TableChanges(table))
         if not stage.rows.keys().isdisjoint(records):
@@ -91,7 +91,7 @@ class StagedRows:
                 rows[key] = None
 
     def delete(self, table: Table[Record], key: bytes) -> None:
-        """Stage the removal of a row; one that is not there is no error."""
+        """Stage the removal of a row; a missing row is no error."""
         stage = self._stages.get(table.name) or self._stages.setdefault(table.name, _TableChanges(table))
         if key in stage.fresh:
             stage.forget(key)
@@ -107,7 +107,7 @@ class StagedRows:
             stage.delete_range(first, last)
 
     def get(self, table: Table[Record], key: bytes) -> Record | None:
-        """Return one record as the batch has left it, or None."""
+        """Return one record in the state of the open batch, or None."""
         stage = self._stages.get(table.name)
         if stage is not None:
             record: Record | None = stage.rows.get(key, _UNSTAGED)
@@ -138,7 +138,7 @@ class StagedRows:
     def _unchanged(
         self, stage: _TableChanges, first: bytes, last: bytes, limit: int, reverse: bool
     ) -> list[tuple[bytes, bytes]]:
-        """Return up to `limit` rows of the disk that this batch leaves as they are."""
+        """Return up to `limit` rows of the disk that this batch does not change."""
         rows: list[tuple[bytes, bytes]] = []
         for low, high in stage.gaps(first, last, reverse):
             rows += self._unhidden(stage, low, high, limit - len(rows), reverse)
@@ -170,12 +170,12 @@ class _TableChanges:
     def __init__(self, table: Table[Any]) -> None:
         self.table = table
         self.rows: dict[bytes, Any] = {}
-        """The record by key, None where it is deleted."""
+        """The records by key; None for a deleted row."""
         self.fresh: set[bytes] = set()
-        """The keys in `rows` that the disk surely does not hold."""
+        """The keys in `rows` that certainly do not exist on the disk."""
         self.ranges: list[tuple[bytes, bytes]] = []
         self.order: list[bytes] | None = None
-        """The keys of `rows`, sorted; made by the first range read and kept up from there."""
+        """The sorted keys of `rows`; created by the first range read and then kept up to date."""
 
     def forget(self, key: bytes) -> None:
         del self.rows[key]
@@ -192,7 +192,7 @@ class _TableChanges:
         self.order = None
 
     def covers(self, key: bytes) -> bool:
-        """Return whether a deleted range takes away what the disk holds under this key."""
+        """Return whether a deleted range includes this key."""
         return any(first <= key < last for first, last in self.ranges)
 
     def live(self, first: bytes, last: bytes, limit: int, reverse: bool) -> list[tuple[bytes, Any]]:
@@ -210,7 +210,7 @@ class _TableChanges:
         return found
 
     def gaps(self, first: bytes, last: bytes, reverse: bool) -> list[tuple[bytes, bytes]]:
-        """Return the parts of a range that no deleted range covers, in the order they are read."""
+        """Return the parts of a range that no deleted range covers, in the order in which they are read."""
         if not self.ranges:
             return [(first, last)]
         found = []

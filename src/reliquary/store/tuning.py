@@ -1,4 +1,4 @@
-"""Options of RocksDB: bounded memory, a quick open, and rows that exist only for seconds.
+"""Sets the options of RocksDB: bounded memory, a quick start, and rows that exist only for seconds.
 
 Most messages are put and deleted while they are still in a memtable, and leave only a tombstone
 when it is flushed; a backlog goes to the sorted files and comes back in key order.  The options
@@ -26,21 +26,22 @@ WRITE_BUFFER: Final = 32 * _MIB  # one memtable, and so one file of level 0
 BLOCK_CACHE: Final = 64 * _MIB  # index and filter blocks included
 LOG_BYTES: Final = 128 * _MIB  # what a start after a crash has to replay at most
 OPEN_FILES: Final = 512
-LEVEL: Final = 16 * _MIB  # what the first level below the files of memtables holds
+LEVEL: Final = 16 * _MIB  # the size of the first level below the files of memtables
 SORTED_FILE: Final = 8 * _MIB  # one file of a level; memtables that are moved down whole are larger
-MERGED: Final = 64 * _MIB  # rows of deeper levels that one file may reach over
+MERGED: Final = 64 * _MIB  # the size of the rows of deeper levels that one file may overlap
 
 
 def strict() -> DBRecoveryMode:
-    """Open only a log without a flaw, the usual case; `RocksDisk` judges a torn log first."""
+    """Return the mode that opens only a log without a flaw, the usual case; `RocksDisk` checks a torn log
+    first."""
     return DBRecoveryMode.absolute_consistency()
 
 
 def up_to_the_tear() -> DBRecoveryMode:
-    """Keep the batches before the first torn one and none after it, over all log files.
+    """Return the mode that keeps the batches before the first torn one and none after it, over all log files.
 
-    RocksDB's "tolerate corrupted tail" is not enough: it drops the torn end of one log file and
-    continues with the next file, so that a batch could be there without those before it.
+    RocksDB's "tolerate corrupted tail" is not enough: it drops the torn end of one log file and continues
+    with the next file, so that a batch could be kept without the batches before it.
     """
     return DBRecoveryMode.point_in_time()
 
@@ -55,7 +56,9 @@ def database(recovery: DBRecoveryMode, *, create: bool = False) -> Options:
     options.set_db_write_buffer_size(WRITE_BUFFERS)
     options.set_max_total_wal_size(LOG_BYTES)
     options.set_max_background_jobs(2)
-    options.set_bytes_per_sync(_MIB)  # files are written in small parts, for which a log sync waits less
+    options.set_bytes_per_sync(
+        _MIB
+    )  # files are written in small parts, which shortens the wait of a log sync
     _open_quickly(options)
     _keep_little_talk(options)
     return options
@@ -71,7 +74,7 @@ def table(cache: Cache) -> Options:
     options.set_max_compaction_bytes(MERGED)
     options.set_level_compaction_dynamic_level_bytes(True)
     options.set_compression_type(DBCompressionType.lz4())
-    # A file that is mostly tombstones is rewritten soon, not when its level happens to fill up.
+    # A file that has mostly tombstones is rewritten soon, and not only when its level is full.
     options.add_compact_on_deletion_collector_factory(1024, 512, 0.5)
     options.set_block_based_table_factory(_blocks(cache))
     return options
@@ -83,7 +86,7 @@ def _blocks(cache: Cache) -> BlockBasedOptions:
     blocks.set_block_size(16 * 1024)
     blocks.set_checksum_type(ChecksumType.xxh3())
     blocks.set_bloom_filter(10, False)
-    blocks.set_cache_index_and_filter_blocks(True)  # else they stay in memory, a part of every row
+    blocks.set_cache_index_and_filter_blocks(True)  # otherwise they stay in memory, a part of every row
     blocks.set_pin_l0_filter_and_index_blocks_in_cache(True)
     return blocks
 

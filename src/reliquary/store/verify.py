@@ -1,4 +1,4 @@
-"""Verify: read every row once and check the checksums of each.
+"""Verifies a store: reads every row once and checks its checksums.
 
 Two checksums lie over each other: the engine's, over its blocks, and ours, over one row with its key
 (`base/rows.py`).  Reading through the engine checks the first, `unframe` the second.  The
@@ -21,14 +21,14 @@ from reliquary.queueing.model.tables import COUNTERS, queue_key
 from reliquary.store.disk import Disk
 from reliquary.store.staging import StagedRows
 
-LISTED: Final = 100  # this many damages are listed; the rest is counted
+LISTED: Final = 100  # this number of damages is listed; the others are counted
 _PAGE: Final = 32  # rows at once: a row may hold a message of megabytes
 _BEHIND_EVERY_KEY: Final = b"\xff" * 256
 
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """One place that is not as it was written."""
+    """A row or block that differs from what was written."""
 
     table: str
     key: str
@@ -49,11 +49,11 @@ class Report:
 
     @property
     def is_sound(self) -> bool:
-        """Return whether everything is as it was written."""
+        """Return whether no damage was found."""
         return self.damaged == 0
 
     def add(self, damage: Damage) -> None:
-        """Count a damage, and list it while there is room."""
+        """Count a damage, and list it while the list has room."""
         self.damaged += 1
         if len(self.damages) < LISTED:
             self.damages.append(damage)
@@ -74,7 +74,7 @@ def _verify_counters(disk: Disk, report: Report) -> None:
     try:
         for fault in counter_faults(StagedRows(disk.frozen())):
             report.add(Damage(COUNTERS.name, queue_key(fault.queue).hex(), fault.why))
-    except StoreDamage as why:  # it is in the list by now, unless it came since
+    except StoreDamage as why:  # it is in the list already, unless it came later
         if report.is_sound:
             report.add(Damage(COUNTERS.name, "", str(why)))
 
@@ -86,7 +86,7 @@ def _verify_table(disk: Disk, table: str, report: Report) -> None:
             report.rows[table] += 1
             behind = key + b"\0"
             _verify_row(table, key, value, report)
-    except StoreDamage as why:  # a block that cannot be read hides where the next one begins
+    except StoreDamage as why:  # a corrupted block hides the beginning of the next one
         report.add(Damage(table, behind.hex(), str(why)))
 
 

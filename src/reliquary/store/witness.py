@@ -1,4 +1,4 @@
-"""The witness: a file outside the folder of a store that records how far the store was synced.
+"""Writes and reads the witness: a file outside the folder of a store with the last synced change.
 
 A folder that was copied while its server was stopped, and is put back later, looks like any other store.
 Only a file outside it can show that the store was further already.  So after every sync the sequence
@@ -60,7 +60,7 @@ def encode(owner: bytes, synced: int) -> bytes:
 
 
 def read(path: Path) -> Statement | None:
-    """Return the content of the witness; None when there is none, or when it is corrupted."""
+    """Return the content of the witness; None if the file is missing or corrupted."""
     try:
         content, changed = path.read_bytes(), path.stat().st_mtime_ns
     except OSError:
@@ -74,7 +74,7 @@ def read(path: Path) -> Statement | None:
 
 
 def begin(path: Path, owner: bytes, synced: int) -> int:
-    """Write the witness; return its open file, or -1 where it cannot be written."""
+    """Write the witness; return its open file, or -1 if it cannot be written."""
     try:
         write_durably(path, encode(owner, synced))
         return os.open(path, os.O_WRONLY | os.O_CLOEXEC)
@@ -83,7 +83,7 @@ def begin(path: Path, owner: bytes, synced: int) -> int:
 
 
 def consult(path: Path, owner: bytes, found: int, noted: Restoration | None) -> Restoration | None:
-    """Return what is known about an older state: the record of a restore, or that this is a copy.
+    """Return the record of a restore, or a new record if the folder is an older copy, or None.
 
     `found` is the last change in the store, `noted` the record that `store restore` left in it.
     """
@@ -94,5 +94,5 @@ def consult(path: Path, owner: bytes, found: int, noted: Restoration | None) -> 
         return noted if noted.alive_until else replace(noted, alive_until=said.moment)
     if said.synced <= found:
         return None
-    # The name is derived from the content, so that a start that was interrupted finds it again.
+    # The name is computed from the content, so that a start that was interrupted finds it again.
     return Restoration(uuid5(UUID(bytes=owner), f"{found} of {said.synced} changes"), said.moment)

@@ -1,4 +1,4 @@
-"""The history outside the store: rows become columns, columns become files.
+"""Writes the history to files outside the store: rows become columns, columns become files.
 
 It may import `queueing`, `wire` and `base`.  Begin with `export`.
 

@@ -1,4 +1,4 @@
-r"""Rows of the history as an Arrow table, with the columns of `wire.history`.
+r"""Converts rows of the history to an Arrow table, with the columns of `wire.history`.
 
     heads (a few)             --take by place-->           strings: event, queue, reason, ...
     first numbers of groups   --repeat, add the steps-->   numbers: message, size, sent, deadline, ...
@@ -52,7 +52,7 @@ SCHEMA: Final = pa.schema([(column.name, _TYPES[column.kind]) for column in HIST
 
 _WORDS: Final = pa.dictionary(pa.int32(), pa.string())
 _OWN_WORDS: Final = ("message_id", "correlation")
-"""Strings that are different in each event."""
+"""The strings that differ in each event."""
 PACKED: Final = pa.schema(
     [
         (each.name, _WORDS if each.type == pa.string() and each.name not in _OWN_WORDS else each.type)
@@ -145,7 +145,7 @@ _COLUMNS: Final = {column.name: column for column in COLUMNS}
 
 
 def table_of(rows: Iterable[Numbered], manager: UUID, manager_name: str) -> pa.Table:
-    """Return all events of these rows, in their order; words that repeat are there once (`PACKED`)."""
+    """Return all events of these rows, in order; repeated words are stored once (`PACKED`)."""
     gathered = _Gathered(rows)
     heads = list(gathered.heads)
     spread = _Spread(gathered, heads)
@@ -183,7 +183,7 @@ def table_of(rows: Iterable[Numbered], manager: UUID, manager_name: str) -> pa.T
 
 
 class _Spread:
-    """Makes columns: values of heads, groups or events of one shape, at the place of each event."""
+    """Makes columns from values of heads, groups or events of one shape, with a value for each event."""
 
     def __init__(self, gathered: _Gathered, heads: Sequence[Head]) -> None:
         self._gathered = gathered
@@ -192,7 +192,7 @@ class _Spread:
         ends = pc.cumulative_sum(counts).cast(pa.int32())
         self.count = ends[-1].as_py() if len(ends) else 0
         self._single = self.count == len(counts)
-        """Each group has one event, so that a value of a group is the value of its event."""
+        """Whether each group has one event; then the value of a group is the value of its event."""
         starts = pa.concat_arrays([pa.array([0], pa.int32()), ends])
         self._owners = pc.list_parent_indices(pa.ListArray.from_arrays(starts, pa.nulls(self.count)))
         """The group of each event."""
@@ -202,19 +202,19 @@ class _Spread:
         self._places = self.repeated(self._group_places)
 
     def repeated(self, values: pa.Array) -> pa.Array:
-        """Return the value of its group for each event."""
+        """Return for each event the value of its group."""
         return values if self._single else values.take(self._owners)
 
     def has(self, shape: int) -> pa.Array:
-        """Return which events have this shape."""
+        """Return for each event whether it has this shape."""
         return self._with(shape).take(self._places)
 
     def _with(self, shape: int) -> pa.Array:
-        """Return which heads have this shape."""
+        """Return for each head whether it has this shape."""
         return pa.array([bool(head.shape & shape) for head in self.heads], pa.bool_())
 
     def words(self, values: Sequence[str]) -> pa.Array:
-        """Return one word a head; an empty one is none."""
+        """Return for each event the word of its head; an empty word is null."""
         known = {word: place for place, word in enumerate(dict.fromkeys(filter(None, values)))}
         if not known:
             return pa.nulls(self.count, _WORDS)
@@ -242,7 +242,7 @@ class _Spread:
         return numbers
 
     def some(self, correlations: list[str]) -> pa.Array:
-        """Return the messages that others name."""
+        """Return for each event the identifier of the message that it names in `correlation`."""
         empty = pa.nulls(self.count, pa.string())
         if not correlations:
             return empty
@@ -250,17 +250,18 @@ class _Spread:
 
 
 def _counted(count: int) -> pa.Array:
-    """1, 2, 3 and so on."""
+    """Return the numbers 1, 2, 3 and so on up to `count`."""
     return pc.cumulative_sum(pa.repeat(pa.scalar(1, pa.int64()), count))
 
 
 def _or_null(numbers: pa.Array) -> pa.Array:
-    """Replace 0, which stands for an absent value, by null."""
+    """Replace 0, which means that there is no value, by null."""
     return pc.if_else(pc.equal(numbers, 0), pa.scalar(None, numbers.type), numbers)
 
 
 def _identifiers(spread: _Spread, messages: pa.Array, manager: UUID) -> pa.Array:
-    """GUID and number: as it is named, else the manager's own and the number of the message here."""
+    """Return GUID and number: as the event names them, else the manager's GUID and the number of the
+    message."""
     known = spread.has(Shape.SUBJECT | Shape.NAMED)
     lineages = spread.words([str(head.lineage or manager) for head in spread.heads]).filter(known)
     own = pc.bit_wise_and(messages, _UNIQUE)
@@ -286,7 +287,7 @@ def read_rows(disk: Disk, first: bytes, limit: int) -> list[Numbered]:
 
 
 def rows_of(disk: Disk) -> pa.Table:
-    """Return all events that are in a store and in no file yet; for tests, the simulator and small stores."""
+    """Return all events in a store that are in no file yet; for tests, the simulator and small stores."""
     value = disk.get(MANAGER.name, ONLY)
     record = None if value is None else MANAGER.decode(ONLY, value)
     manager, name = (NO_GUID, "") if record is None else (record.identifier, record.computer_name)

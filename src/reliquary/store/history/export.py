@@ -1,4 +1,4 @@
-"""From the rows of a store to files, each event once.
+"""Exports the rows of a store to files, each event once.
 
     exported (the mark) <= in files (their names) <= recorded (the rows)
          |                      |                        |
@@ -26,19 +26,19 @@ from reliquary.store.history.files import FILE_EVENTS, FileWriter, owner_of
 from reliquary.store.history.folder import HistoryFile, files_in
 
 PIECE_EVENTS: Final = 100_000
-"""Events that are in memory at once, about."""
+"""The approximate number of events that are in memory at a time."""
 ROWS_AT_ONCE: Final = 64
 
 
 class Whose(NamedTuple):
-    """The manager whose history it is."""
+    """The manager whose history is exported."""
 
     manager: UUID
     name: str
 
 
 def last_in(folder: Path, manager: UUID | None) -> int:
-    """Return the last event in the files of a folder; refuse files of another manager."""
+    """Return the number of the last event in the files of a folder; refuse files of another manager."""
     files = files_in(folder)
     if not files:
         return 0
@@ -70,7 +70,7 @@ def export(
 
 
 def _pieces(disk: Disk, after: int, until: int, most: int) -> Iterator[list[Numbered]]:
-    """Yield rows that have any of these events, as many at once as may be in memory."""
+    """Yield the rows with these events, as many at a time as may be in memory."""
     piece: list[Numbered] = []
     count, key = 0, _first_key(disk, after + 1)
     while rows := read_rows(disk, key, ROWS_AT_ONCE):
@@ -96,7 +96,8 @@ def _first_key(disk: Disk, event: int) -> bytes:
 
 
 def _between(table: pa.Table, after: int, until: int) -> pa.Table:
-    """Return the table without the events that are in files already, or may not be yet."""
+    """Return the table without the events that are in files already, and without those that may not be
+    exported."""
     numbers = table.column("event_id")
     before = pc.sum(pc.less_equal(numbers, after)).as_py() or 0
     return table.slice(before, (pc.sum(pc.less_equal(numbers, until)).as_py() or 0) - before)

@@ -1,4 +1,4 @@
-"""Files of the history as they are written: tables one behind the other, cut by hour and by number."""
+"""Writes tables of the history to files: one after the other, cut by hour and by number of events."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from reliquary.store.history.folder import WRITING, HistoryFile, finish
 from reliquary.wire.history import MANAGER_KEY, VERSION, VERSION_KEY
 
 FILE_EVENTS: Final = 1_000_000
-"""A file is cut here."""
+"""The largest number of events of a file."""
 _COUNTING: Final = ("event_id", "time", "message", "lookup_id", "stream_number", "previous_number")
-"""Columns whose numbers mostly grow."""
+"""The columns whose numbers mostly grow."""
 _ENCODINGS: Final = dict.fromkeys(_COUNTING, "DELTA_BINARY_PACKED") | {"message_id": "DELTA_BYTE_ARRAY"}
 SEARCHED: Final = ("event_id", "time", "message", "message_id", "lookup_id")
-"""The columns with statistics and page indexes: events and messages are found by them.
+"""The columns with statistics and page indexes: readers search events and messages by them.
 
-Those of all columns took a fifth of the processor time of an export.
+Statistics of all columns took a fifth of the processor time of an export.
 """
 _SORTED: Final = pq.SortingColumn.from_ordering(PACKED, [("event_id", "ascending")])
 _HOUR: Final = 3_600_000_000
@@ -34,13 +34,13 @@ _HOUR: Final = 3_600_000_000
 
 
 def owner_of(file: HistoryFile) -> str:
-    """Return the GUID of the manager whose history the file has; empty when the file has none."""
+    """Return the GUID of the manager whose history the file contains; empty if the file does not name it."""
     metadata = pq.read_metadata(file.path).metadata or {}
     return bytes(metadata.get(MANAGER_KEY.encode(), b"")).decode()
 
 
 class FileWriter:
-    """Writes tables that follow each other, hour by hour, file by file."""
+    """Writes tables one after the other to files: an hour in each file."""
 
     def __init__(self, folder: Path, manager: UUID, *, file_events: int = FILE_EVENTS) -> None:
         self._folder = folder
@@ -62,22 +62,21 @@ class FileWriter:
                 place += fits
 
     def end(self) -> Iterator[HistoryFile]:
-        """Make the file that is being written whole."""
+        """Complete the file that is being written."""
         if self._open is not None:
             opened, self._open = self._open, None
             yield opened.finish()
 
     def give_up(self) -> None:
-        """Leave nothing behind of a file that cannot be written."""
+        """Delete the file that cannot be written to its end."""
         if self._open is not None:
             opened, self._open = self._open, None
             opened.discard()
 
 
 def hours_in(table: pa.Table) -> Iterator[tuple[datetime, int, int]]:
-    """Yield where the hours of a table begin and end; an hour comes again when the calendar
-    jumped back to it.
-    """
+    """Yield the hours of a table with their first and last rows; an hour can occur twice if the calendar was
+    set back."""
     moments = table.column("time").cast(pa.int64()).combine_chunks()
     runs = pc.run_end_encode(pc.divide(moments, _HOUR))
     begin = 0
@@ -87,7 +86,7 @@ def hours_in(table: pa.Table) -> Iterator[tuple[datetime, int, int]]:
 
 
 class _Open:
-    """A file that is being written."""
+    """The file that is being written."""
 
     def __init__(self, folder: Path, metadata: dict[str, str], hour: datetime) -> None:
         self.hour = hour

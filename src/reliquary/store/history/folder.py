@@ -1,4 +1,4 @@
-"""The folder of history files.
+"""Lists, copies and deletes the files in the folder of the history.
 
     FOLDER/day=2026-11-15/hour=22/00000000000000000001-00000000000000000417.parquet
                                   first event          last event
@@ -25,14 +25,14 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 NAME: Final = "history"
-"""The folder beside the rows of a store, and in a backup that took the history along."""
+"""The name of the folder in the folder of a store, and in a backup with the history."""
 WRITING: Final = ".writing-"
 """The prefix of an incomplete file's name."""
 _NAME: Final = re.compile(r"(\d{20})-(\d{20})\.parquet")
 
 
 class HistoryFile(NamedTuple):
-    """One file, and the events it holds."""
+    """One file, and the range of its events."""
 
     path: Path
     first: int
@@ -41,7 +41,7 @@ class HistoryFile(NamedTuple):
 
     @property
     def hour(self) -> datetime:
-        """Return the beginning of the hour to which its events belong."""
+        """Return the beginning of the hour of its events."""
         day = self.path.parts[-3].removeprefix("day=")
         return datetime.fromisoformat(f"{day}T{self.path.parts[-2].removeprefix('hour=')}:00:00+00:00")
 
@@ -54,10 +54,10 @@ class Kept(NamedTuple):
 
 
 def files_in(folder: Path) -> list[HistoryFile]:
-    """Return all whole files, the oldest events first."""
+    """Return all complete files, the oldest events first."""
     found = []
     for hour in folder.glob("day=*/hour=*/"):
-        # another process may be moving the file just now
+        # another process may be renaming the file now
         with suppress(FileNotFoundError), os.scandir(hour) as entries:
             for entry in entries:
                 match = _NAME.fullmatch(entry.name)
@@ -68,13 +68,13 @@ def files_in(folder: Path) -> list[HistoryFile]:
 
 
 def clear_unfinished(folder: Path) -> None:
-    """Remove what a crash left half written."""
+    """Remove incomplete files that a crash left."""
     for path in folder.glob(f"day=*/hour=*/{WRITING}*"):
         path.unlink(missing_ok=True)
 
 
 def sweep(folder: Path, kept: Kept, exported: int, now: datetime) -> list[HistoryFile]:
-    """Remove the oldest files that are too old or too many; those with events up to `exported` only."""
+    """Remove the oldest files that are too old or too many, but only files with events up to `exported`."""
     files = files_in(folder)
     total, removed = sum(file.size for file in files), []
     for file in files:
@@ -85,23 +85,23 @@ def sweep(folder: Path, kept: Kept, exported: int, now: datetime) -> list[Histor
         file.path.unlink(missing_ok=True)
         total -= file.size
         removed.append(file)
-        with suppress(OSError):  # others are in there
+        with suppress(OSError):  # the folder has other files
             file.path.parent.rmdir()
             file.path.parent.parent.rmdir()
     return removed
 
 
 def copy_missing(folder: Path, target: Path) -> list[HistoryFile]:
-    """Copy the files that are missing in another folder, with their names; return them."""
+    """Copy the files that the other folder does not have, with their names; return them."""
     there = {file.path.relative_to(target) for file in files_in(target)}
     missing = [file for file in files_in(folder) if file.path.relative_to(folder) not in there]
     return [_taken(file, folder, target, shutil.copyfile) for file in missing]
 
 
 def take_files(files: list[HistoryFile], folder: Path, target: Path) -> None:
-    """Link files, which never change, into another folder; copy them where that is on another disk."""
+    """Link files, which never change, into another folder; copy them if that is on another file system."""
     for file in files:
-        with suppress(FileNotFoundError):  # the oldest files may go meanwhile
+        with suppress(FileNotFoundError):  # the oldest files may be deleted meanwhile
             try:
                 _taken(file, folder, target, os.link)
             except OSError as why:
@@ -122,7 +122,7 @@ def _taken(
 
 
 def finish(unfinished: Path, path: Path, root: Path) -> None:
-    """Give a file that is whole its own name, and see that all of it outlives a crash."""
+    """Give a complete file its final name, and sync it and its folders."""
     sync(unfinished)
     unfinished.rename(path)
     for folder in (path.parent, path.parent.parent, root):
@@ -130,7 +130,7 @@ def finish(unfinished: Path, path: Path, root: Path) -> None:
 
 
 def sync(path: Path) -> None:
-    """Wait until a file or a folder is safe."""
+    """Wait until a file or a folder is durable."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

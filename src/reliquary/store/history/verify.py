@@ -1,5 +1,4 @@
-"""Checks that exported files have every event once: the names of the files are compared with the numbers in
-them.
+"""Checks that exported files have every event once: compares the names of the files with the numbers in them.
 
     00000000000000000001-00000000000000000417.parquet    1 ... 417     the numbers in it are those of its name
     00000000000000000418-00000000000000000900.parquet    418 ... 900   and begin behind the file before
@@ -32,15 +31,15 @@ _UNREADABLE: Final = (OSError, pa.ArrowException, ValueError, KeyError)
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """Something that is wrong with the files."""
+    """An error that was found in the files."""
 
     kind: str
     """gap, doubled, misnamed, unreadable or other-manager."""
     first: int
-    """The first event that it concerns."""
+    """The first event with the error."""
     last: int
     file: str
-    """The file in which it shows."""
+    """The file with the error."""
     why: str
 
 
@@ -54,20 +53,20 @@ class HistoryReport(msgspec.Struct):
     first: int = 0
     last: int = 0
     left_out: int = 0
-    """The number of events that the manager did not write, by its own records of the kind `gap`."""
+    """The number of events that the manager did not write, from its own records of the kind `gap`."""
     missing: int = 0
     doubled: int = 0
     findings: list[Finding] = msgspec.field(default_factory=list)
     more_findings: int = 0
-    """Findings beyond those that are listed."""
+    """The number of findings that are not listed."""
 
     @property
     def is_sound(self) -> bool:
-        """Return whether every event is there once."""
+        """Return whether every event occurs exactly once."""
         return not self.findings
 
     def find(self, kind: str, first: int, last: int, file: HistoryFile, why: str) -> None:
-        """Take note of something that is wrong."""
+        """Record an error that was found."""
         if len(self.findings) < MOST_FINDINGS:
             self.findings.append(Finding(kind, first, last, str(file.path), why))
         else:
@@ -75,7 +74,7 @@ class HistoryReport(msgspec.Struct):
 
 
 def verify_history(folder: Path) -> HistoryReport:
-    """Read the numbers of all events of a folder, and report those that are missing or come twice."""
+    """Read the numbers of all events of a folder, and report those that are missing or occur twice."""
     files = files_in(folder)
     if not files:
         raise UsageError(f"{folder} holds no files of a history")
@@ -91,7 +90,9 @@ def _verify_file(file: HistoryFile, report: HistoryReport) -> None:
         runs = [*_runs(file, report)]
     except _UNREADABLE as why:
         report.find("unreadable", file.first, file.last, file, f"it cannot be read: {why}")
-        report.last = max(report.last, file.last)  # what is in it is lost, but not missing between files
+        report.last = max(
+            report.last, file.last
+        )  # its events are unreadable, but they are not missing between files
         return
     report.manager = report.manager or owner
     if owner != report.manager:
@@ -105,7 +106,7 @@ def _verify_file(file: HistoryFile, report: HistoryReport) -> None:
 
 
 def _take(first: int, last: int, file: HistoryFile, report: HistoryReport) -> None:
-    """Compare numbers that follow each other with those that were read before."""
+    """Compare consecutive numbers with those that were read before."""
     report.events += last - first + 1
     if first > report.last + 1:
         report.missing += first - report.last - 1
@@ -118,7 +119,7 @@ def _take(first: int, last: int, file: HistoryFile, report: HistoryReport) -> No
 
 
 def _runs(file: HistoryFile, report: HistoryReport) -> Iterator[tuple[int, int]]:
-    """Read the numbers of a file: the first and the last of each run without a step but 1."""
+    """Yield the first and the last number of each run of consecutive numbers in a file."""
     run: tuple[int, int] | None = None
     reader = pq.ParquetFile(file.path)
     for group in range(reader.num_row_groups):

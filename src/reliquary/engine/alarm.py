@@ -1,4 +1,5 @@
-"""The timers of an engine in the asyncio loop: one handle of the loop wakes the engine for the next timer."""
+"""Runs the timers of an engine in the asyncio loop: one handle of the loop wakes the engine for the next
+timer."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ class Alarm:
         self.calendar: dict[TimerName, None] = {}
         """Names of timers that wait for a moment of the calendar."""
         self.jumps = clock.jumps
-        """The jumps of the clock that the timers have followed."""
+        """The number of jumps of the clock that the timers have followed."""
         self._clock = clock
         self._enqueue = enqueue
         self._loop: asyncio.AbstractEventLoop | None = None

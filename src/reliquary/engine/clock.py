@@ -1,4 +1,4 @@
-"""The clock that an engine reads: the calendar, and a monotonic time."""
+"""Defines the clock that an engine reads: the calendar, and a monotonic time."""
 
 from __future__ import annotations
 

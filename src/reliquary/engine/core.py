@@ -1,4 +1,4 @@
-"""Run turns and collect their changes in batches, without a clock or a thread.
+"""Runs turns and collects their changes in batches, without a clock or a thread.
 
     turn(event)        run a machine, and those that its signals reach; their changes join the open batch
     take_at_once()     effects that need not wait, of the turns since the last call
@@ -68,7 +68,8 @@ class Core:
         """The machines that get a signal, by its type; for a directed signal, also by the machine's name."""
         self._names: set[str] = set()
         self.at_once: list[Effect] = []
-        """Effects that need not wait: they stay in the process, or concern only what a crash may lose."""
+        """Effects that need not wait: they stay in the process, or concern only data that a crash
+        may lose."""
         self.batch = Batch()
         """The batch that is open; `turn` and `close` write it."""
 
@@ -123,7 +124,7 @@ class Core:
         return effects
 
     def _spread(self, turn: Turn, now: Instant) -> Turn:
-        """Hand the signals of a turn to their machines, and then the signals with which these answer."""
+        """Pass the signals of a turn to their machines, and then the signals with which these answer."""
         facts, effects, waits = list(turn.facts), list(turn.effects), turn.waits
         pending = list(turn.signals)
         for signal in pending:  # the list grows by the signals of the answers

@@ -1,4 +1,4 @@
-"""A histogram as Prometheus defines it: the number of values in each of several ranges.
+"""Counts values in a histogram as Prometheus defines it: the number of values in each of several ranges.
 
 bounds   0.001   0.01   0.1          a value is counted in the first bucket whose bound it does not pass,
 counts   12      40     3     1      or in the last one, which has no bound
@@ -32,7 +32,7 @@ class Histogram:
 
     @property
     def count(self) -> int:
-        """The number of all values that were added."""
+        """Return the number of all values that were added."""
         return sum(self.counts)
 
     def above(self, bound: float) -> int:

@@ -1,4 +1,4 @@
-"""The exporter: a task beside the engine that writes the history to files, and then deletes its rows.
+"""Exports the history: a task beside the engine writes its events to files, and then deletes its rows.
 
     every few seconds, or when many events wait:
         events --AwaitDisk--> rows --a thread--> files --ForgetHistory--> rows are deleted

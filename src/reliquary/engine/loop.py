@@ -1,4 +1,4 @@
-"""The engine in a real process: asyncio around `Core`, and one thread that syncs.
+"""Runs the engine in a real process: asyncio around `Core`, and one thread that syncs.
 
     events -->[queue]--> turns --> the open batch --> close: applied --.
                  ^                                                     |
@@ -47,7 +47,7 @@ Answered = Callable[[object], None]
 
 
 class EngineStopped(Exception):
-    """The engine takes no more events."""
+    """The engine has stopped and takes no more events."""
 
 
 class Engine:
@@ -105,7 +105,7 @@ class Engine:
             self._callers[caller] = wrap(answered)
 
     def submit(self, event: Event) -> None:
-        """Take an event; its turn comes with the next batch."""
+        """Queue an event; its turn comes with the next batch."""
         if not self._accepting:
             raise EngineStopped("the engine has stopped")
         if self.observer is not None:
@@ -160,13 +160,13 @@ class Engine:
 
     @property
     def under_way(self) -> int:
-        """The number of events that are queued or whose effects wait."""
+        """Return the number of events that are queued or whose effects wait."""
         return len(self._events) + self.syncs.turns
 
     # -- the batch
 
     def enqueue(self, event: Event) -> None:
-        """Take an event from inside the process, also when the engine takes no more from outside."""
+        """Queue an event from inside the process, also when the engine takes no more from outside."""
         self._events.append(event)
         if not self._scheduled:
             self._schedule()
@@ -187,7 +187,7 @@ class Engine:
             if self._core.at_once:
                 self.perform(self._core.take_at_once())
             self.syncs.proceed()
-        except BaseException as failure:  # noqa: BLE001 - whatever it is, nothing may leave after it
+        except BaseException as failure:  # noqa: BLE001 - after any failure no effect may leave
             self.fail(failure)
             return
         if self._events and not self._scheduled:

@@ -1,4 +1,4 @@
-"""Open a queue manager on a folder, or in memory: disk, rows, machines, core and engine, started and ready.
+"""Opens a queue manager on a folder or in memory: disk, rows, machines, core and engine.
 
     Protocol, Protocol, ... --> tables of the disk, machines of the core, carriers and readers of the manager
 

@@ -1,4 +1,4 @@
-"""Build a queue manager with its protocols: tables, carriers, machines, effects without a network.
+"""Builds a queue manager with its protocols: tables, carriers, machines, effects without a network.
 
 The server, the in-process client and the simulator build their managers with these functions.
 """

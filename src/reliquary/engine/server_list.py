@@ -1,4 +1,4 @@
-"""Directory Server List Update (DM-087): names are resolved in a thread when the manager wants them."""
+"""Updates the Directory Server List (DM-087): a thread resolves the names when the manager needs them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ FindServers = Callable[[], tuple[str, ...]]
 
 
 class ServerList:
-    """Resolves the list when the manager signals that it needs it; the result is an event of a later turn."""
+    """Resolves the list when the manager signals that it needs it; the result becomes an event of a later
+    turn."""
 
     SIGNALS: Final[tuple[type[Signal], ...]] = (DirectoryServersWanted,)
 

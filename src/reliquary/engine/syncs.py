@@ -1,4 +1,4 @@
-"""Decide when the open batch is written and synced, and run the thread that syncs large batches.
+"""Decides when the open batch is written and synced, and runs the thread that syncs large batches.
 
     turns --> the open batch --close: applied--> a sync begins --> it ends: effects are performed
                     ^                                  |
@@ -167,7 +167,7 @@ class Syncs:
             return
         try:
             self._sync()
-        except BaseException as failure:  # noqa: BLE001 - whatever it is, nothing may leave after it
+        except BaseException as failure:  # noqa: BLE001 - after any failure no effect may leave
             self._owner.fail(failure)
 
     @property
@@ -190,7 +190,7 @@ class Syncs:
             self._write()
             if self.unsynced:
                 self._begin()
-        except BaseException as failure:  # noqa: BLE001 - whatever it is, nothing may leave after it
+        except BaseException as failure:  # noqa: BLE001 - after any failure no effect may leave
             self._owner.fail(failure)
 
     # -- one sync
@@ -286,7 +286,7 @@ class Syncs:
                 self._begin_beside()
             self._release(done)
             self.proceed()
-        except BaseException as error:  # noqa: BLE001 - whatever it is, nothing may leave after it
+        except BaseException as error:  # noqa: BLE001 - after any failure no effect may leave
             self._owner.fail(error)
             return
         self._owner.watch_pressure()

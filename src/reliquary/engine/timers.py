@@ -1,4 +1,4 @@
-"""Timers by name, in the order in which they fire; each name has at most one timer."""
+"""Keeps timers by name, in the order in which they fire; each name has at most one timer."""
 
 from __future__ import annotations
 

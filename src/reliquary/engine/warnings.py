@@ -1,4 +1,4 @@
-"""Log warnings for administrators: each cause at most once a minute, with the number of repeats."""
+"""Logs warnings for administrators: each cause at most once a minute, with the number of repeats."""
 
 from __future__ import annotations
 

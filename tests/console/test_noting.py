@@ -128,11 +128,74 @@ def test_only_who_may_change_the_manager_sees_acts(tmp_path: Path, token: str | 
     play(tmp_path, scene, users=USERS)
 
 
+def test_changes_that_are_refused_before_rights_are_looked_at_are_counted(tmp_path: Path) -> None:
+    async def scene(harness: Harness) -> None:
+        token = (b"authorization", b"Bearer " + ROOT.encode())
+        for field, status in (
+            ((b"x-forwarded-for", b"203.0.113.7"), 401),
+            ((b"origin", b"https://evil.example"), 403),
+            ((b"host", b"evil.example"), 421),
+        ):
+            headers = (field,) if status == 401 else (token, field)
+            await harness.control.request("GET", "/api/v1/queues", b"", headers)
+            assert (await harness.control.request("POST", "/api/v1/queues", b"{}", headers)).status == status
+        rates = harness.server.reloader.rates
+        rates._monotonic = lambda: 0  # no second passes
+        rates.change(1, 1)
+        statuses = [await ask(harness.control, ROOT, "POST", "/manager/online") for _ in range(3)]
+        assert [status for status, _ in statuses] == [200, 429, 429]
+
+    play(tmp_path, scene, users=USERS)  # what was counted is written when the server stops
+    lines = (tmp_path / "data" / "acts" / "acts-00000001.jsonl").read_text()
+    found = [json.loads(line) for line in lines.splitlines()]
+    refused = [
+        (
+            "anonymous",
+            "POST /api/v1/queues: anonymous (S-1-5-7) may not change anything from another computer",
+        ),
+        ("anonymous", "POST /api/v1/queues: a page of another site may not ask for this"),
+        ("anonymous", "POST /api/v1/queues: this server has no name 'evil.example'"),
+        ("root", "POST /api/v1/manager/online: this client may send 1 requests a second"),
+    ]
+    assert [
+        (each["who"], each["why"].partition(";")[0]) for each in found if each["act"] == "ask-for-change"
+    ] == [*refused, refused[-1]]
+    assert {each["outcome"] for each in found if each["act"] == "ask-for-change"} == {"refused"}
+    assert len(found) == len(refused) + 2
+
+
 def test_an_act_is_named_like_its_handler() -> None:
     async def purge_queue() -> None:
         """Do nothing; only the name of this handler is noted."""
 
     assert name_of(purge_queue) == "purge-queue"
+
+
+def test_acts_on_consumers_writers_and_stages_over_the_data_plane_are_counted(tmp_path: Path) -> None:
+    async def scene(harness: Harness) -> None:
+        consumers, to = "/queues/orders/consumers", {"name": "lake", "to": "earliest"}
+        for method, path, body in (
+            ("POST", consumers, {"name": "lake", "at": "earliest"}),
+            ("PUT", consumers, {"name": "lake", "paused": True}),
+            ("POST", "/queues/orders/reset", to | {"dry_run": True}),
+            ("POST", "/queues/orders/reset", to),
+            ("DELETE", f"{consumers}?name=lake", None),
+            ("POST", "/unstage", {"stages": ["7", "8"]}),
+            ("DELETE", "/writers?query=nightly", None),
+        ):
+            await ask(harness.data, ROOT, method, path, body)
+
+    play(tmp_path, scene, users=USERS)
+    lines = (tmp_path / "data" / "acts" / "acts-00000001.jsonl").read_text()
+    found = [json.loads(line) for line in lines.splitlines()]
+    assert {(each["who"], each["outcome"]) for each in found} == {("root", "asked")}
+    assert [(each["act"], each["object"]) for each in found] == [
+        ("set-consumer", "lake of orders"),
+        ("reset-consumer", "lake of orders to earliest"),
+        ("remove-consumer", "lake of orders"),
+        ("drop-stages", "7 8"),
+        ("forget-writer", "nightly"),
+    ]
 
 
 def test_moves_and_decisions_over_the_data_plane_are_counted(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
     a request that changes something --> done or refused --> its line is on disk --> the answer leaves
     a wrong token, many times        --> the first at once, then a line a minute with the number
+    a change, refused at admission   --> as a wrong token
     a move over the data plane       --> as above; whether it was done is in the history of the message
 
 The act itself is on disk before its line is.  So a crash between the two leaves an act without a line, and
@@ -66,9 +67,9 @@ class ActsLog:
         """Write an act; when this returns, it is on disk, or `trouble` says why it is not."""
         await self._write(self._line(who, source, act, about, outcome, detail, why, 1))
 
-    def count(self, source: str, act: str, why: str) -> None:
+    def count(self, source: str, act: str, why: str, who: str = "") -> None:
         """Note a refused attempt of a client that may make very many; the line is written soon."""
-        self._count((source, "", REFUSED), act, why)
+        self._count((source, who, REFUSED), act, why)
 
     def count_asked(self, by: Principal, source: str, act: str, about: str) -> None:
         """Note an act of the data plane, where applications may do very many; the line is written soon."""

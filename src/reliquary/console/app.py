@@ -25,11 +25,12 @@ from reliquary.console import (
     traffic,
     upkeep,
 )
+from reliquary.console.acts import ActsLog
 from reliquary.console.administration import rows_of
 from reliquary.console.context import Context, answer, context_of
 from reliquary.console.description import Row, api, routes_of_rows, with_description
 from reliquary.console.errors import HANDLERS
-from reliquary.console.noting import Noted
+from reliquary.console.noting import CHANGES, Noted
 from reliquary.console.request import Asked
 from reliquary.console.strangers import Strangers
 from reliquary.console.web.refusals import denied, with_pages
@@ -40,11 +41,14 @@ from reliquary.net.identity.admission import Admission
 from reliquary.net.identity.passwords import Checking
 from reliquary.net.identity.rates import Rates
 from reliquary.net.identity.shown import Denied
+from reliquary.net.identity.users import NotKnown
 from reliquary.queueing.model.administration import Plane
 from reliquary.queueing.model.queue import ManagerState
-from reliquary.queueing.model.security.principals import Principal
+from reliquary.queueing.model.security.principals import ANONYMOUS, Principal
 
 API: Final = "/api/v1"
+LONGEST_PATH: Final = 200
+"""Characters of the path of a refused request in the log of acts."""
 
 
 @operation("Say which manager answers, and whether it is ready", answer=HealthOut)
@@ -121,8 +125,11 @@ ROUTES: Final = (
 class Admitted:
     """Identifies the client; refuses strangers, other hosts, pages of other sites and unknown credentials."""
 
-    def __init__(self, app: ASGIApp, admission: Admission, rates: Rates, strangers: Strangers) -> None:
+    def __init__(
+        self, app: ASGIApp, admission: Admission, rates: Rates, strangers: Strangers, acts: ActsLog
+    ) -> None:
         self._app = app
+        self._acts = acts
         self._admission = admission
         self._rates = rates
         self._strangers = strangers
@@ -130,23 +137,31 @@ class Admitted:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or answer it with a refusal."""
         if scope["type"] == "http":
+            asked = Asked(scope)
+            scope["by"] = ANONYMOUS
             try:
-                scope["by"] = await self._who(Asked(scope))
+                scope["by"] = by = await self._identify(asked)
+                self._rates.count(by, asked.peer)
+                self._strangers.check(asked, by)
             except Denied as why:
+                self._note(asked, scope["by"], why)
                 with suppress(TimeoutError):
                     await asyncio.wait_for(_gone(receive), why.wait)
                 await denied(scope["path"], why)(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
-    async def _who(self, asked: Asked) -> Principal:
+    async def _identify(self, asked: Asked) -> Principal:
         try:
-            by = self._admission(asked)
+            return self._admission(asked)
         except Checking as why:
-            by = await asyncio.shield(why.checked)
-        self._rates.count(by, asked.peer)
-        self._strangers.check(asked, by)
-        return by
+            return await asyncio.shield(why.checked)
+
+    def _note(self, asked: Asked, by: Principal, why: Denied) -> None:
+        """Count a refused attempt to change something; a wrong proof was counted already."""
+        if asked.method in CHANGES and not isinstance(why, NotKnown):
+            reason = f"{asked.method} {asked.path[:LONGEST_PATH]}: {why}"
+            self._acts.count(asked.peer, "ask-for-change", reason, by.name)
 
 
 async def _gone(receive: Receive) -> None:
@@ -168,7 +183,10 @@ def build_app(context: Context, admission: Admission, rates: Rates) -> Starlette
     app = Starlette(
         routes=[*routes_of_rows(rows), *PAGES],
         exception_handlers=with_pages(HANDLERS),
-        middleware=[Middleware(Admitted, admission, rates, strangers), Middleware(Noted, context.acts)],
+        middleware=[
+            Middleware(Admitted, admission, rates, strangers, context.acts),
+            Middleware(Noted, context.acts),
+        ],
     )
     app.router.redirect_slashes = False
     app.state.context = context

@@ -167,4 +167,5 @@ def drop_consumer(context: Context, request: Request, responder: Responder, queu
     name = parameters(request, _CONSUMER.name).get(_CONSUMER.name)
     if not name:
         raise UsageError("the name of the consumer is missing")
+    context.on_act(context.engine.by, request.peer, "remove-consumer", f"{name} of {queue}")
     context.submit(responder, lambda to: DropConsumer(to, queue, name))

@@ -75,6 +75,7 @@ def unstage(context: Context, request: Request, responder: Responder, _: str) ->
     """Answer POST /unstage: drop parts of a batch that will not be published."""
     parameters(request)
     numbers = _numbers(read_body(_unstage, request).stages)
+    context.on_act(context.engine.by, request.peer, "drop-stages", " ".join(map(str, numbers)))
     context.submit(responder, lambda to: DropStages(to, numbers))
 
 
@@ -82,7 +83,9 @@ def unstage(context: Context, request: Request, responder: Responder, _: str) ->
 def forget(context: Context, request: Request, responder: Responder, _: str) -> None:
     """Answer DELETE /writers?query=Q, or ?writer=W: forget a writer."""
     given = parameters(request, *names_of(_FORGET))
-    context.submit(responder, lambda to: ForgetWriter(to, given.get("query", ""), given.get("writer", "")))
+    query, writer = given.get("query", ""), given.get("writer", "")
+    context.on_act(context.engine.by, request.peer, "forget-writer", query or writer)
+    context.submit(responder, lambda to: ForgetWriter(to, query, writer))
 
 
 def _numbers(given: list[str | int]) -> tuple[int, ...]:

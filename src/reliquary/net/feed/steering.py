@@ -74,6 +74,7 @@ def set_consumer(context: Context, request: Request, responder: Responder, queue
     given = read_body(_set, request)
     inherit = given.keep == INHERIT
     keep = None if given.keep is None or inherit else parse_keep(given.keep)
+    context.on_act(context.engine.by, request.peer, "set-consumer", f"{given.name} of {queue}")
     context.submit(responder, lambda to: SetConsumer(to, queue, given.name, keep, inherit, given.paused))
 
 
@@ -96,6 +97,9 @@ class Resets:
         given = read_body(_reset, request)
         place, moment = _place(str(given.to))
         by = context.engine.by
+        if not given.dry_run:
+            about = f"{given.name} of {queue} to {given.to}"
+            context.on_act(by, request.peer, "reset-consumer", about)
         self._conversations.start(
             responder,
             f"a reset of a consumer of {queue}",

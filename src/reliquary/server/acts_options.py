@@ -28,9 +28,9 @@ class ActsOptions:
     enabled: bool = True
     """Whether administrative acts are logged."""
     folder: Path | None = None
-    """Where the files are; without it, `acts` in the folder of the store."""
+    """The folder of the files; without it, `acts` in the folder of the store."""
     keep_days: float = 365
-    """Files with older lines are deleted; 0 keeps them for ever."""
+    """Files with older lines are deleted; 0 keeps all files."""
     keep_bytes: int = 100 * 1024 * 1024
     """The oldest files are deleted when all together are larger; 0 is no limit."""
 

@@ -47,7 +47,7 @@ class Settings:
     data_host: str = "127.0.0.1"
     """The address at which the data plane listens."""
     data_port: int = 8480
-    """The data plane; 0 takes any free port."""
+    """The port of the data plane; 0 takes any free port."""
     control_host: str = "127.0.0.1"
     """The address at which the control plane and the console listen."""
     control_port: int = 8481
@@ -55,37 +55,37 @@ class Settings:
     names: tuple[str, ...] = ()
     """Other hosts by which clients name this server in URLs; addresses and its own names need not be here."""
     open_to_network: bool = False
-    """Without users, listen also where other computers reach us: every client there may do everything."""
+    """Listen on the network although no users are named: every client there may do everything."""
     log_format: LogFormat = LogFormat.TEXT
-    """How lines of the log are written: text or json."""
+    """The format of the log: text or json."""
     log_level: LogLevel = LogLevel.WARNING
-    """The least level of what is logged: debug, info, warning, error or critical."""
+    """Messages of this level and above are logged: debug, info, warning, error or critical."""
     computer_name: str = field(default_factory=own_name)
     """The name of this manager in path names and format names."""
     quota: int = FOREVER
     """Kilobytes that all queues together may hold; 4294967295 is no limit."""
     low_space: int | None = None
-    """Megabytes: with less free on the disk, no message is taken; None is 128, or a tenth of the disk."""
+    """No message is accepted with fewer free megabytes on the disk; None is 128, or a tenth of the disk."""
     reserve: int | None = None
     """Megabytes in a file that is deleted when the disk is full; None is 160, or a twentieth of the disk."""
     witness: Path | None = None
-    """A file outside the folder that tells when an older copy of it was put back; None is FOLDER.witness."""
+    """A file outside the folder that lets a start detect an older copy of it; None is FOLDER.witness."""
     queues: tuple[str, ...] = ()
-    """Queues that are made at the start when they are missing."""
+    """Queues that are created at the start if they are missing."""
     queue: tuple[QueueEntry, ...] = ()
-    """Queues with options and access lists, made when they are missing; rows [[queue]], only in the file."""
+    """Queues with options and access lists, created if they are missing; rows [[queue]], only in the file."""
     in_doubt_wait: float = 0
     """Seconds that a start waits for the outcome of prepared transactions, and fails without it."""
     tls_certificate: Path | None = None
-    """A PEM file; both planes speak HTTPS then."""
+    """The certificate (PEM) with which both planes use HTTPS; empty: they use HTTP."""
     tls_key: Path | None = None
-    """A PEM file: the key of that certificate."""
+    """The key (PEM) of that certificate."""
     tls_client_ca: Path | None = None
-    """A PEM file; clients of both planes may show a certificate that it vouches for, or must."""
+    """The authorities (PEM) that sign certificates of clients; clients of both planes may show one."""
     tls_client_required: bool = False
     """Refuse clients without a certificate, on both planes; the console and its users too."""
     hardened_security: bool = False
-    """Messages to other managers leave by HTTP alone; those that would go otherwise wait."""
+    """Messages to other managers are sent by HTTP only; messages that need another protocol wait."""
     anonymous_may: tuple[str, ...] = ()
     """What anonymous clients may do where users are named: send-elsewhere, read-elsewhere,
     begin-transactions, and look: read metrics and lists of the control plane from other computers.
@@ -112,7 +112,7 @@ class Settings:
     tracing: TracingOptions = field(default_factory=TracingOptions)
     """Where spans of OpenTelemetry go."""
     peers: tuple[PeerEntry, ...] = ()
-    """Other managers that the console asks for the way of a message; rows [[peers]], only in the file."""
+    """Other managers that the console asks for the events of a message; rows [[peers]], only in the file."""
     users: tuple[User, ...] = ()
     """The users that clients can authenticate as; without any, all are anonymous.  Only in the file."""
 

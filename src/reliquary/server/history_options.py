@@ -37,7 +37,7 @@ class HistoryOptions:
     every: float = 10
     """The number of seconds between two exports."""
     keep_days: float = 30
-    """Files with older events are deleted; 0 keeps them for ever."""
+    """Files with older events are deleted; 0 keeps all files."""
     keep_bytes: int = 10 * 1024**3
     """The oldest files are deleted when all together are larger; 0 is no limit."""
 

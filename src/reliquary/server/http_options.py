@@ -15,19 +15,19 @@ class HttpOptions:
     """The first fields of a table."""
 
     enabled: bool = True
-    """Messages come and go by the protocol."""
+    """Whether messages are sent and received by this protocol."""
     origin: str = ""
-    """How the names of what others reach here begin, for all time; empty for our own name and port."""
+    """Scheme, host and port in the names of this manager's services, never changed; empty for its own."""
     names: tuple[str, ...] = ()
     """Other names, `host` or `host:port`, that mean this manager."""
     ca_file: Path | None = None
-    """PEM certificates that servers elsewhere are trusted by, in place of the system's."""
+    """The authorities (PEM) for certificates of other servers, in place of the system's."""
     certificate: Path | None = None
-    """A PEM file: who we are to servers that want to know by TLS."""
+    """The client certificate (PEM) that this server shows to peers that request one."""
     key: Path | None = None
-    """A PEM file: the key of that certificate."""
+    """The key (PEM) of that certificate."""
     tokens: dict[str, str] = field(default_factory=dict)
-    """Who we are to servers with users: a bearer token by the origin, such as `https://far.example`."""
+    """The bearer token for each server that has users, by its origin, such as `https://far.example`."""
 
     def check_names(self, table: str, schemes: tuple[str, str]) -> None:
         """Refuse names and tokens that cannot be; an origin begins with one of the schemes."""

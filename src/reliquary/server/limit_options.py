@@ -28,19 +28,19 @@ class LimitOptions:
     """The bounds that an administrator may choose."""
 
     connections: int = 10_000
-    """Clients of the data plane at one time; the limit of open files may allow fewer."""
+    """The most clients of the data plane at one time; the limit of open files may allow fewer."""
     body_memory: int = 512 * 1024 * 1024
-    """Bytes of requests that come in parts or wait for their answer, of all connections together."""
+    """The most bytes of requests that arrive in parts or wait for an answer, of all connections together."""
     answer_memory: int = 512 * 1024 * 1024
-    """Bytes of answers that clients have not taken yet, of all connections together."""
+    """The most bytes of answers that clients have not read yet, of all connections together."""
     transactions: int = 10_000
-    """Transactions of one user that have not ended; the anonymous are one user."""
+    """The most open transactions of one user; all anonymous clients count as one user."""
     rate: int = 0
-    """Requests a second of one user, or of one address without a user; 0 is no limit."""
+    """The most requests a second of one user, or of one address without a user; 0 is no limit."""
     burst: int = 0
-    """Requests of one client that may come at once; 0 is as many as a second brings."""
+    """The most requests of one client at once; 0 is the number that `rate` allows in a second."""
     keep: str = NONE
-    """What left its queue and is kept for each consumer of a feed, by age, bytes and count."""
+    """The most that is kept for each consumer of a feed after it left its queue, by age, bytes and count."""
 
     def __post_init__(self) -> None:
         parse_keep(self.keep)

@@ -46,7 +46,7 @@ class LogFormat(StrEnum):
 
 
 class LogLevel(StrEnum):
-    """The least level of what is logged."""
+    """The lowest level that is logged."""
 
     DEBUG = "debug"
     INFO = "info"

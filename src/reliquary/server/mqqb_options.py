@@ -48,9 +48,9 @@ class MqqbOptions:
     enabled: bool = False
     """Messages come from other managers over MQQB, and go to `DIRECT=OS:` and `DIRECT=TCP:` names."""
     host: str = ""
-    """Where it listens; empty for the address of the data plane."""
+    """The address to listen at; empty for the address of the data plane."""
     listen_port: int | None = None
-    """Where it listens; None for `port`, at which other managers are reached too."""
+    """The port to listen at; None for `port`, the port of other managers."""
     networks: tuple[str, ...] = PRIVATE_NETWORKS
     """The networks that peers may connect from; all others are closed without an answer."""
     addresses: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ class MqqbOptions:
     names: tuple[str, ...] = ()
     """Further host names that mean this server in `DIRECT=OS:` names."""
     connections: int = 2048
-    """Connections at one time, of both directions; one more is refused."""
+    """The most connections at one time, of both directions; one more is refused."""
     anonymous_senders: bool = False
     """New queues take messages from every sender; where there are no users, they do so anyway."""
     protocol: MqqbSettings = field(default_factory=MqqbSettings)

@@ -42,19 +42,19 @@ class MqqpOptions:
     enabled: bool = False
     """Other managers may read queues here, and queues of other managers can be read from here."""
     host: str = ""
-    """Where it listens; empty for the address of the data plane."""
+    """The address to listen at; empty for the address of the data plane."""
     handshake_port: int = HANDSHAKE_PORT
-    """Where queues are opened, IP_HANDSHAKE; one that is in use gives way to the next, 11 above it."""
+    """The port at which queues are opened, IP_HANDSHAKE; if it is in use, the port 11 above it is tried."""
     read_port: int = READ_PORT
-    """Where queues are read, IP_READ; as `handshake_port`."""
+    """The port at which queues are read, IP_READ; if it is in use, the port 11 above it is tried."""
     mapper_port: int | None = None
-    """Where clients ask for the other two, which is 135 everywhere; None where another program does that."""
+    """The port of the endpoint mapper, always 135; None if another program listens there."""
     connections: int = 1024
-    """Connections at one time; one more is refused."""
+    """The most connections at one time; one more is refused."""
     contexts: int = 32
-    """Presentation contexts of one connection."""
+    """The most presentation contexts of one connection."""
     calls: int = 64
-    """Calls of one connection that have no answer yet."""
+    """The most calls of one connection that have no answer yet."""
     idle_time: Duration = field(default=seconds(600))
     """How long a connection without an open queue or a call may be idle."""
     protocol: MqqpSettings = field(default_factory=MqqpSettings)

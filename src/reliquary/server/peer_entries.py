@@ -32,17 +32,17 @@ class PeerEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """Another manager, as the settings name it."""
 
     name: str
-    """The name under which the console shows it."""
+    """The name of the peer in the console."""
     control: str
-    """The address of its control plane."""
+    """The URL of the control plane of the peer."""
     token: str = ""
-    """The token of a user there."""
+    """The token of a user at that peer."""
     token_file: Path | None = None
     """A file that holds the token, in place of `token`."""
     ca_file: Path | None = None
     """A PEM file with the authorities that its certificate is checked with."""
     certificate: Path | None = None
-    """A PEM file with the certificate that we show there."""
+    """The client certificate (PEM) for that peer."""
     key: Path | None = None
     """A PEM file with the key of that certificate."""
 

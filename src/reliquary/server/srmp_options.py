@@ -35,35 +35,35 @@ class SrmpOptions:
     """The settings of SRMP in a server; `protocol` has those of the protocol itself."""
 
     enabled: bool = True
-    """Messages come and go by HTTP."""
+    """Whether messages are sent and received by SRMP."""
     anonymous_senders: bool = False
     """New queues take messages from every sender; where there are no users, they do so anyway."""
     names: tuple[str, ...] = ()
     """Other names, `host` or `host:port`, under which URLs mean this manager."""
     host: str = ""
-    """Where the ports below listen; empty for where the data plane does."""
+    """The address of the ports below; empty for the address of the data plane."""
     http_port: int | None = None
-    """One more port for SRMP alone, without TLS; 80 is the usual one."""
+    """A further port for SRMP only, without TLS; usually 80."""
     https_port: int | None = None
-    """One more port for SRMP alone, with TLS; 443 is the usual one."""
+    """A further port for SRMP only, with TLS; usually 443."""
     ca_file: Path | None = None
-    """PEM certificates that servers of other managers are trusted by, in place of the system's."""
+    """The authorities (PEM) for certificates of other managers' servers, in place of the system's."""
     certificate: Path | None = None
-    """A PEM file: who we are to servers that want to know by TLS."""
+    """The client certificate (PEM) that this server shows to peers that request one."""
     key: Path | None = None
-    """A PEM file: the key of that certificate."""
+    """The key (PEM) of that certificate."""
     signing_key: Path | None = None
-    """A PEM file: the key that messages are signed with; only the server's user may read it."""
+    """The key (PEM) that signs messages; only the server's user may read the file."""
     signing_certificate: Path | None = None
-    """A PEM file: the certificate of that key, which signed messages bring along."""
+    """The certificate (PEM) of that key; signed messages contain it."""
     trusted_certificates: tuple[Path, ...] = ()
-    """PEM files, or folders of them: senders whose signatures are believed, and authorities."""
+    """PEM files, or folders of them: certificates of trusted senders and of authorities."""
     allow_sha1: bool = False
-    """Sign and verify with digests of SHA-1, as old peers do; it is broken."""
+    """Sign and verify with SHA-1, for old peers; SHA-1 is not secure."""
     allow_md5: bool = False
-    """Sign and verify with digests of MD5, as very old peers do; it is broken worse."""
+    """Sign and verify with MD5, for very old peers; MD5 is less secure than SHA-1."""
     allow_dsa: bool = False
-    """Sign and verify with DSA and SHA-1, as old peers do."""
+    """Sign and verify with DSA and SHA-1, for old peers; SHA-1 is not secure."""
     protocol: SrmpSettings = field(default_factory=SrmpSettings)
 
     def __post_init__(self) -> None:

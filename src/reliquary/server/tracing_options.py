@@ -26,11 +26,11 @@ class TracingOptions:
     """These settings say where spans are sent, and which traces are recorded."""
 
     endpoint: str = ""
-    """The URL of a collector that takes OTLP over HTTP; empty: no spans are made."""
+    """The URL of a collector that accepts OTLP over HTTP; empty: no spans are recorded."""
     sample_ratio: float = 1.0
     """The share of traces that are recorded, of those that begin here; others follow their sender."""
     service_name: str = "reliquary"
-    """How the collector names this server."""
+    """The name of this server at the collector."""
 
     def __post_init__(self) -> None:
         if self.endpoint and not _is_url(self.endpoint):

@@ -47,7 +47,7 @@ class Service:
     into: str = ""
     """The queue for messages without a Destination; empty: they are refused with 518.
 
-    A format name or a URL elsewhere: they go on there, by whatever protocol brings messages there.
+    A format name or a URL elsewhere: they are forwarded there by the protocol of that name.
     """
     source: str = ""
     """The queue from which a PULL takes messages; empty: it gets those addressed to the requester."""
@@ -68,14 +68,14 @@ class Peer:
     exchange: bool = False
     """Send messages with EXCHANGE; needs `pull`."""
     into: str = ""
-    """The queue for fetched messages that have no Destination of ours, or whose queue does not exist.
+    """The queue for fetched messages without a Destination of this manager, or whose queue does not exist.
 
     As with `Service.into`, it may be a name elsewhere.
     """
     sessions: bool = True
     """False: requests to this peer have no session."""
     carries: tuple[str, ...] = ()
-    """Agents whose messages the responder passes on; `*` at the end stands for any rest of the name."""
+    """Agents to which the responder forwards messages; `*` at the end stands for any rest of the name."""
 
     def passes_on(self, agent: str) -> bool:
         """Return whether messages for this agent go through the responder."""
@@ -91,23 +91,23 @@ class HttprSettings:
     services: tuple[Service, ...] = ()
     """Services with queues of their own; each other name is a service of the queue of that name."""
     manager_service: str = "mq"
-    """The service that has no queue of its own: Destinations say where messages go."""
+    """The service without a queue of its own: each message names its queue as Destination."""
     open_services: bool = True
-    """Whether a queue's name is a service without being listed."""
+    """Whether each queue is a service under its name, without being listed."""
     open_channels: bool = True
-    """Whether requesters may open channels; else only `channels` are known (512)."""
+    """Whether requesters may open new channels; if not, only `channels` are accepted (512)."""
     channels: tuple[str, ...] = ()
     """Channel identifiers that requesters may use if `open_channels` is false."""
     user_ids: tuple[str, ...] = ()
     """The user-ids that messages may have (526 for others); empty for any user-id, or none."""
     forward: bool = False
-    """Take messages for other agents, and pass them on."""
+    """Accept messages for other agents, and forward them."""
     requester: str = ""
-    """The name of our client agent for all time; empty for our origin and the manager's service."""
+    """The name of this manager's client agent, never changed; empty for `origin` and `manager_service`."""
     offered: Capabilities = OFFERED
-    """The capabilities that our server agent offers."""
+    """The capabilities that this manager offers as a server."""
     proposed: Capabilities = PROPOSED
-    """The capabilities that our client agent asks for."""
+    """The capabilities that this manager asks for as a client."""
     peers: tuple[Peer, ...] = ()
     """Servers with settings of their own, or from which messages are fetched."""
     retry_ladder: tuple[Duration, ...] = RETRY_LADDER
@@ -119,7 +119,7 @@ class HttprSettings:
     missing_queue_time: Duration = field(default=Duration(10 * MINUTE))
     """How long messages are retried to a queue that the peer does not have, before they are given up."""
     forget_after: Duration = field(default=Duration(5 * MINUTE))
-    """After this time an idle channel of our client is forgotten on both sides, and its session ends."""
+    """The time after which an idle channel of this client is deleted on both sides, and its session ends."""
 
     def __post_init__(self) -> None:
         for name in ("response_time", "batch_bytes", "forget_after"):

@@ -28,7 +28,7 @@ class MqqbSettings:
     """The settings of MQQB; the network uses some of them, and the machine uses the others."""
 
     port: int = PORT
-    """The port that sessions are opened to, unless `ports` has another one for an address."""
+    """The port of other managers, unless `ports` has another one for an address."""
     ports: Mapping[str, int] = field(default_factory=dict)
     """Other ports, by host in lower case as names of destinations have it, because no name has a port."""
     window: int = 64
@@ -56,7 +56,7 @@ class MqqbSettings:
     awaiting: int = 4096
     """Transactional messages of one outgoing queue that may wait for an order acknowledgement."""
     streams: int = 100_000
-    """Incoming streams that are kept, for ever; messages of one more stay with their sender."""
+    """The most incoming streams that are kept, without end; messages of one more stay with their sender."""
     streams_per_address: int = 5000
     """How many of these streams may have brought their last message from one address."""
     senders: int = 25_000
@@ -75,7 +75,7 @@ class MqqbSettings:
     acks_from_anyone: bool = False
     """Whether an order or final acknowledgement counts from a peer that is not the receiver (G-65)."""
     sessions: int = 1000
-    """Sessions that peers may open at a time (QB-035)."""
+    """The most sessions that peers may open at one time (QB-035)."""
     server_class: bool = False
     """What this manager says about its computer in EstablishConnection and in pings (QB-051, QB-077)."""
     ping: bool = False

@@ -34,7 +34,7 @@ class MqqpSettings:
     protection: Protection = Protection.NONE
     """Calls with less protection are refused, except those that ask for ports and versions (QP-159)."""
     queues: int = 256
-    """Queues that one association may have open."""
+    """The most queues that one association may have open."""
     pending: int = 256
     """The reads of one association that wait, or whose message is locked."""
     open_time: Duration = field(default=seconds(300))

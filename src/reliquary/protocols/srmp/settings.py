@@ -22,10 +22,7 @@ class SrmpSettings:
     """The settings of SRMP; the defaults are those of the specification."""
 
     receipts_host: str = ""
-    """`host[:port]` under which others reach this manager; stream receipts are asked for there.
-
-    Empty where the event `Addressed` says it.
-    """
+    """The `host[:port]` to which peers send stream receipts; empty for the name and port of this server."""
     store_and_forward: bool = False
     """TransparentStoreAndForward: take messages for other hosts, and forward them."""
     outbound_redirections: tuple[Redirection, ...] = ()
@@ -39,7 +36,7 @@ class SrmpSettings:
     default_receipt_url: str = ""
     """The URL for all other receipts, or empty: DefaultStreamReceiptURLReplacement."""
     retransmission: Duration = field(default=seconds(20))
-    """RetransmissionTimeout: how long a queue rests after a failure."""
+    """RetransmissionTimeout: the time until an outgoing queue tries again after a failure."""
     resend_ladder: Ladder = RESEND_LADDER
     """The time until a message is sent again without a stream receipt, for each try; the last one repeats."""
     session_cleanup: Duration = field(default=seconds(300))

@@ -62,10 +62,10 @@ class PeerSettings:
     url: str = ""
     """The URL of the destination; empty for the address as a URL."""
     to: str = ""
-    """The value of wsa:To; empty for the URL."""
+    """The value of wsa:To; empty: the URL."""
     dialect: Dialect = field(default_factory=Dialect)
     addressable: bool = False
-    """Whether acknowledgements come as requests to us; if not, they come on the responses to our requests."""
+    """Whether the peer sends acknowledgements as requests; if not, its responses contain them."""
     window: int = 64
     """How many messages may be unacknowledged, where BufferRemaining allows it."""
     offer: bool = False
@@ -90,7 +90,7 @@ class WsrmSettings:
     endpoints: tuple[EndpointSettings, ...] = ()
     """Endpoints with settings of their own."""
     open_endpoints: bool = True
-    """Whether a queue's name is an endpoint without being listed."""
+    """Whether each queue is an endpoint under its name, without being listed."""
     window: int = 8
     """The window of endpoints that are not listed."""
     acknowledgement_interval: Duration = field(default=seconds(0.2))
@@ -98,9 +98,9 @@ class WsrmSettings:
     inactivity: Duration = field(default=Duration(10 * MINUTE))
     """A sequence is terminated when no request has named it for this time."""
     longest_life: Duration = field(default=Duration(30 * DAY))
-    """No sequence is granted a longer life."""
+    """The longest time for which a sequence is granted."""
     most_sequences: int = 1000
-    """Open sequences of one endpoint; more are refused."""
+    """The most open sequences of one endpoint; one more is refused."""
     remembered: Duration = field(default=Duration(DAY))
     """How long an ended sequence is remembered, so that a late duplicate is not taken for a new message."""
     most_remembered: int = 100_000
@@ -121,7 +121,7 @@ class WsrmSettings:
     retries: int = 8
     """How often a message without an acknowledgement is sent again before its sequence is given up."""
     polling: Duration = field(default=seconds(30))
-    """The span between two polls: POLLING_TIMER, [MS-WSRVCRM] 3.2.2.1."""
+    """The time between two polls: POLLING_TIMER, [MS-WSRVCRM] 3.2.2.1."""
     idle: Duration = field(default=Duration(5 * MINUTE))
     """A sequence is ended when it had no messages for this time."""
     response_time: Duration = MINUTE

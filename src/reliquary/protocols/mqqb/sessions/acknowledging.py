@@ -67,7 +67,7 @@ def acknowledge(state: State, session: Session) -> None:
 
 
 def header(state: State, session: Session) -> SessionHeader:
-    """Return the SessionHeader for all packets so far, and reset the counters (QB-018, QB-151, G-13, G-14)."""
+    """Return the SessionHeader for all packets so far; reset the counters (QB-018, QB-151, G-13, G-14)."""
     if session.bits:
         # DEPARTS from 3.1.1.6.1 (QB-128): the recoverable fields are 0 only if nothing is reported,
         # because the sender would not get to know that its messages are stored (G-13).

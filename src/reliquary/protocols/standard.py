@@ -1,4 +1,4 @@
-"""The protocols that every queue manager of ours is opened with: a folder holds the tables of all of them.
+"""Lists the protocols of every queue manager; a folder of data has the tables of all of them.
 
 A new protocol adds one line here.
 """
@@ -28,7 +28,7 @@ BUILDERS: Final[Mapping[type, Callable[[Any], Protocol]]] = {
     MqqpSettings: mqqp,
     MqqbSettings: mqqb,
 }
-"""How each protocol is built from its settings."""
+"""The function that builds each protocol from its settings."""
 
 
 def standard(*settings: object) -> tuple[Protocol, ...]:
@@ -39,4 +39,4 @@ def standard(*settings: object) -> tuple[Protocol, ...]:
 
 
 ALL_TABLES: Final = (*MANAGER_TABLES, *(table for each in standard() for table in each.tables))
-"""What the folder of a queue manager holds."""
+"""The tables in the folder of a queue manager."""

@@ -1,4 +1,4 @@
-"""The actions that a source or a receiver returns, and the time at which it has to be called again."""
+"""Defines the actions that a source or a receiver returns, and the time of its next call."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class Deliver(NamedTuple):
 
 
 class Lost(NamedTuple):
-    """Packets that will not come any more; what was begun with them is not delivered."""
+    """Packets that will never come; an APDU that was begun with them is not delivered."""
 
     tsi: Tsi
     first: int
-    """The number as it is on the wire."""
+    """The number of the first lost packet, as on the wire."""
     packets: int
-    """0 where the packets came and were no good."""
+    """The number of lost packets; 0 if packets came and were invalid."""
     why: str
 
 
@@ -67,7 +67,7 @@ class Unused(NamedTuple):
 
 
 class Restarted(NamedTuple):
-    """A source restarted under the identifier that it had before."""
+    """A source restarted with its previous identifier."""
 
     tsi: Tsi
 

@@ -1,4 +1,4 @@
-"""APDUs out of packets that come in order, RFC 3208 9.2.3."""
+"""Assembles APDUs from packets that come in order, RFC 3208 9.2.3."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from reliquary.wire.pgm.packets import Data
 
 
 class Broken(Exception):
-    """A packet does not continue what was begun, or begins what is too large."""
+    """A packet does not continue the APDU that was begun, or begins one that is too large."""
 
 
 class Assembly:
-    """Takes packets one after the other; holds at most one APDU that is not complete."""
+    """Takes packets one after the other, and holds at most one incomplete APDU."""
 
     def __init__(self, largest: int) -> None:
         self._largest = largest
@@ -21,14 +21,14 @@ class Assembly:
 
     @property
     def size(self) -> int:
-        """Bytes of the APDU that is being put together; 0 when there is none."""
+        """Bytes of the APDU that is being assembled; 0 if there is none."""
         return self._size
 
     def add(self, data: Data) -> bytes | None:
         """Return the APDU that this packet completes, or None.
 
-        A part whose beginning never came is ignored: a receiver that joins in the middle of an
-        APDU, or loses its beginning, starts with the next.  Broken names the fault of the packet; an
+        A part whose beginning never came is ignored: a receiver that joins in the middle of an APDU, or
+        loses its beginning, starts with the next.  Broken is raised for a wrong packet, and the
         incomplete APDU before it is dropped.
         """
         part = data.fragment
@@ -65,9 +65,9 @@ class Assembly:
 
 
 class Incomplete(Broken):
-    """The next APDU begins before the one that was begun is complete."""
+    """The next APDU begins before the current one is complete."""
 
     def __init__(self, size: int, apdu: bytes | None) -> None:
         super().__init__(f"an APDU ends after {size} bytes, before its end")
         self.apdu = apdu
-        """The next one, if it is complete."""
+        """The next APDU, if it is complete."""

@@ -1,8 +1,8 @@
-"""The limit on the packets that all sessions of a process may miss at a time.
+"""Limits the number of packets that all sessions of a process may miss at a time.
 
-Everything that is missing takes memory and is asked for, and every host that can send to a group can
-invent sources and gaps.  A session that finds the budget used up by others still has the share of one NAK, so
-that invented gaps slow down the repair of real ones and do not stop it.
+Every missing packet takes memory and is requested, and every host that can send to a group can invent
+sources and gaps.  If other sessions have used up the budget, a session still has the share of one NAK,
+so that invented gaps slow down the repair of real ones and do not stop it.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Final
 from reliquary.wire.pgm.options import MOST_LISTED
 
 SHARE: Final = MOST_LISTED + 1
-"""The number of packets that each session may miss in any case: those of one NAK."""
+"""The number of packets that each session may miss in any case, as many as a NAK can name."""
 
 
 class Budget:
-    """Counts what is missing, of all sessions together."""
+    """Counts the missing packets of all sessions together."""
 
     __slots__ = ("_most", "missing")
 
@@ -25,5 +25,5 @@ class Budget:
         self.missing = 0
 
     def room(self, own: int) -> int:
-        """Return how many packets more a session may miss that misses `own` now."""
+        """Return how many more packets a session may miss that misses `own` now."""
         return max(self._most - self.missing, SHARE - own, 0)

@@ -1,4 +1,4 @@
-"""The rate limit of a source, RFC 3208 5.1.2: a token bucket, and a second one for the peak."""
+"""Limits the rate of a source, RFC 3208 5.1.2, by a token bucket and a second one for the peak."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from reliquary.base.time import SECOND, Instant
 from reliquary.protocols.pgm.settings import PgmSettings
 
 PEAK_SHARE = 8
-"""The narrow bucket is this much smaller: a moment at the peak ends soon."""
+"""The factor by which the second bucket is smaller, so that a peak is short."""
 
 
 class Bucket:
-    """Fills steadily and never beyond its size; what is sent is taken out of it."""
+    """A token bucket: it fills steadily up to its size, and sent bytes are taken out."""
 
     __slots__ = ("_at", "_level", "_rate", "_size")
 

@@ -1,4 +1,4 @@
-"""A receiver: all the sessions of one group, RFC 3208 section 6."""
+"""Receives all the sessions of one group, RFC 3208 section 6."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from reliquary.wire.pgm.packets import Data, Nak, Packet, Spm, Tsi
 from reliquary.wire.pgm.serial import MASK, unfolded
 
 MISSED_HEARTBEATS: Final = 3
-"""A source that was silent for this many of its longest heartbeats makes room for a new one."""
+"""A source that was silent for this number of its longest heartbeats is replaced by a new one if needed."""
 MOST_PAST: Final = 1024
 NAKS_AT_ONCE: Final = 10
-"""NAKs that may go without a pause; then the caller does other work."""
+"""NAKs that may be sent without a pause; then the caller does other work."""
 NEVER: Final = Instant(1 << 63)
 
 
@@ -29,14 +29,15 @@ class Receiver:
     def __init__(
         self, group: str, port: int, settings: PgmSettings, chance: Chance, budget: Budget | None = None
     ) -> None:
-        """`budget` bounds what all receivers miss together; without it this one has its own."""
+        """`budget` limits the missing packets of all receivers; without it this one has its own."""
         self.shared = Shared(group, port, settings, chance, budget or Budget(settings.most_missing))
         self._pace = Bucket(settings.naks, NAKS_AT_ONCE, Instant(0))
         self.sessions: dict[Tsi, Session] = {}
         self._sweep_at: Instant | None = None
         self._past: dict[Tsi, int] = {}
-        """The last positions of forgotten sessions that did not end: when one sends again, its loss is
-        reported.
+        """The last positions of forgotten sessions that did not end.
+
+        The loss is reported when one sends again.
         """
 
     def hear(self, packet: Packet, source: str, now: Instant) -> PgmResult:
@@ -55,7 +56,10 @@ class Receiver:
         return PgmResult(actions, self._next_wake(now))
 
     def wake(self, now: Instant) -> PgmResult:
-        """Send the NAKs that are due, the oldest first, as fast as they may go; then sweep."""
+        """Send the NAKs that are due, the oldest first, as fast as the rate allows.
+
+        Then forget silent sources.
+        """
         actions: list[Action] = []
         for _ in range(NAKS_AT_ONCE):
             session = min(self.sessions.values(), key=_due, default=None)
@@ -68,7 +72,7 @@ class Receiver:
         return PgmResult(actions, self._next_wake(now))
 
     def close(self) -> None:
-        """Follow no source any more."""
+        """Stop following all sources."""
         for session in self.sessions.values():
             session.close()
         self.sessions.clear()
@@ -76,7 +80,7 @@ class Receiver:
     def _on_spm(
         self, spm: Spm, session: Session | None, source: str, now: Instant, actions: list[Action]
     ) -> None:
-        """An SPM goes to its session; one that is older than the last is passed over, or shows a restart."""
+        """Pass an SPM to its session; one that is older than the last is ignored, or shows a restart."""
         if session is not None:
             order = session.order_of(spm, now)
             if order is Order.RESTARTED:
@@ -97,7 +101,7 @@ class Receiver:
     def _begin_again(
         self, old: Session, spm: Spm, source: str, now: Instant, actions: list[Action]
     ) -> Session | None:
-        """Follow a source that restarted, from the first packet that it keeps: none of them was taken."""
+        """Follow a source that restarted, from the first packet that it keeps, because none was used."""
         old.give_way(actions)
         del self.sessions[old.tsi]
         actions.append(Restarted(old.tsi))
@@ -119,7 +123,7 @@ class Receiver:
                 return None
             self._forget(silent)
         place = self._past.pop(packet.tsi, None)
-        # else the source restarted meanwhile
+        # otherwise the source restarted in between
         if place is not None and unfolded(first & MASK, place) >= place:
             first = place
         return self._new_session(packet.tsi, first, source, now)
@@ -138,7 +142,7 @@ class Receiver:
         self._sweep_at = later(now, self.shared.settings.window) if self.sessions else None
 
     def _forget(self, session: Session) -> None:
-        """Let a session go; only the places of the last ones that did not end are remembered."""
+        """Forget a session; only the positions of the last ones that did not end are kept."""
         del self.sessions[session.tsi]
         place = session.close()
         if not (session.ended or session.finished):
@@ -155,7 +159,7 @@ class Receiver:
 
 
 def _due(session: Session) -> Instant:
-    """Return when a session has something to do next."""
+    """Return when a session has its next work."""
     due = session.next_wake()
     return NEVER if due is None else due
 

@@ -1,6 +1,6 @@
-"""The repairs that a source owes its receivers, RFC 3208 5.3: packets with a NAK, in the order they are due.
+"""Records the repairs that receivers requested from a source, RFC 3208 5.3, in the order they are due.
 
-The receivers have the other side of it in `repairs`.
+Receivers have the module `repairs` for their part.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from reliquary.protocols.pgm.window import TransmitWindow
 
 
 class RepairRequests:
-    """Numbers with a NAK that no repair has followed yet; only its own methods write it, but `in_a_row`."""
+    """Requested packets that were not repaired yet; only its own methods write it, except for `in_a_row`."""
 
     __slots__ = ("_requested", "due", "in_a_row", "naks", "sent")
 
     def __init__(self) -> None:
         self._requested: set[int] = set()
         self.due: list[tuple[Instant, int]] = []
-        """A heap: when each repair is due."""
+        """A heap of the times when each repair is due."""
         self.in_a_row = 0
         """Repairs since the last new packet; the source sets it to 0 when it sends one."""
         self.naks = 0
-        """How many NAKs the source has confirmed."""
+        """The number of NAKs that the source has confirmed."""
         self.sent = 0
-        """How many repairs the source has sent."""
+        """The number of repairs that the source has sent."""
 
     def add(self, numbers: list[int], window: TransmitWindow, longest: Duration, now: Instant) -> None:
-        """Take the numbers of a NAK; one that waits for its repair already is not added again."""
+        """Add the numbers of a NAK; one that already waits for its repair is not added again."""
         self.naks += 1
         for number in numbers:
             if number not in self._requested:
@@ -45,7 +45,7 @@ class RepairRequests:
 
     @property
     def lowest(self) -> int | None:
-        """The lowest number that waits for a repair; None if none does."""
+        """The lowest number that waits for a repair; None if there is none."""
         return min(self._requested, default=None)
 
     def clear(self) -> None:

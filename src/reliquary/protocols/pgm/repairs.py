@@ -1,4 +1,4 @@
-"""The recovery of a packet that a receiver misses, RFC 3208 6.3.
+"""Recovers packets that a receiver misses, RFC 3208 6.3.
 
          missed              timer: send a NAK            NCF
     ---------------> BACK_OFF ---------------> WAIT_NCF --------> WAIT_DATA
@@ -9,7 +9,7 @@
     in any state:   the packet comes -> RECOVERED     its number leaves the window -> LOST
                     the timer runs out after the last retry -> LOST
 
-The pause before a NAK is random, so that of many receivers that miss a packet few ask. It also lets
+The pause before a NAK is random, so that only few of many receivers request a packet. It also lets
 reordered packets arrive before a receiver asks.
 """
 
@@ -28,7 +28,7 @@ from reliquary.protocols.pgm.settings import PgmSettings
 from reliquary.wire.pgm.options import MOST_LISTED
 
 TIMERS_AT_ONCE: Final = 250
-"""Timers that are looked at in one go: less than a millisecond of work."""
+"""Timers that are examined at a time: less than a millisecond of work."""
 
 
 class RepairState(Enum):
@@ -46,13 +46,13 @@ class RepairEvent(Enum):
 
     TIMER = "timer"
     LAST_TIMER = "last-timer"
-    """The timer, and there is no retry left."""
+    """The timer fired, and no retry is left."""
     NAK = "nak"
-    """Another receiver asks for it."""
+    """Another receiver requests the packet."""
     NCF = "ncf"
     DATA = "data"
     PASSED = "passed"
-    """The source's window does not have it any more."""
+    """The window of the source does not contain the packet any more."""
 
 
 class Act(Enum):
@@ -61,9 +61,9 @@ class Act(Enum):
     NOTHING = "nothing"
     SEND_NAK = "send-nak"
     COUNT_NCF = "count-ncf"
-    """One retry more without an NCF."""
+    """Count one more retry without an NCF."""
     COUNT_DATA = "count-data"
-    """One retry more without the packet."""
+    """Count one more retry without the packet."""
 
 
 _GOING_ON: Final = (RepairState.BACK_OFF, RepairState.WAIT_NCF, RepairState.WAIT_DATA)
@@ -71,8 +71,8 @@ _GOING_ON: Final = (RepairState.BACK_OFF, RepairState.WAIT_NCF, RepairState.WAIT
 NEXT: Final[Mapping[tuple[RepairState, RepairEvent], tuple[RepairState, Act]]] = {
     (RepairState.BACK_OFF, RepairEvent.TIMER): (RepairState.WAIT_NCF, Act.SEND_NAK),
     (RepairState.BACK_OFF, RepairEvent.LAST_TIMER): (RepairState.WAIT_NCF, Act.SEND_NAK),  # the last try
-    # The text (NAK suppression) would wait NAK_RDATA_IVL here; the drawing waits for the NCF, which is
-    # the sooner of the two to find that the other's NAK was lost.
+    # The text (NAK suppression) would wait NAK_RDATA_IVL here; the drawing waits for the NCF, which
+    # finds earlier that the NAK of the other receiver was lost.
     (RepairState.BACK_OFF, RepairEvent.NAK): (RepairState.WAIT_NCF, Act.NOTHING),
     (RepairState.BACK_OFF, RepairEvent.NCF): (RepairState.WAIT_DATA, Act.NOTHING),
     (RepairState.WAIT_NCF, RepairEvent.TIMER): (RepairState.BACK_OFF, Act.COUNT_NCF),
@@ -108,9 +108,9 @@ class Repairs:
         self._chance = chance
         self._budget = budget
         self._missing: dict[int, Repair] = {}
-        """Repairs in the order of their numbers, because a later gap always has higher numbers."""
+        """Repairs in the order of their numbers, because later gaps always have higher numbers."""
         self._timers: list[tuple[Instant, int]] = []
-        """When to look at which; what is due at another moment now is passed over."""
+        """A heap of (time, number); an entry whose repair has another time now is skipped."""
 
     def __len__(self) -> int:
         return len(self._missing)
@@ -119,7 +119,7 @@ class Repairs:
         return number in self._missing
 
     def miss(self, numbers: Collection[int], now: Instant) -> None:
-        """Start the repair of missing numbers; numbers found together are asked for together."""
+        """Start the repair of missing numbers; numbers that are found together are requested together."""
         due = later(now, self._back_off())
         self._budget.missing += len(numbers)
         for number in numbers:
@@ -144,9 +144,9 @@ class Repairs:
         self._timers.clear()
 
     def take_due(self, now: Instant) -> tuple[list[int], list[int]]:
-        """Return whose timers ran out first: the numbers to ask for in one NAK, and those that are given up.
+        """Return the numbers whose timers expired first: those to request in a NAK, and those to give up.
 
-        There may be more: as long as the next timer is due, the caller comes back, and does other work
+        More may be due: as long as the next timer is due, the caller calls again, and does other work
         in between.
         """
         ask: list[int] = []
@@ -167,7 +167,7 @@ class Repairs:
         return sorted(ask), sorted(lost)
 
     def next_due(self) -> Instant | None:
-        """Return when the next timer runs out."""
+        """Return when the next timer expires."""
         timers = self._timers
         while timers:
             due, number = timers[0]
@@ -204,7 +204,7 @@ class Repairs:
         return act
 
     def _tidy(self) -> None:
-        """Forget timers of what is not missing, before there are many of them."""
+        """Remove the timers of packets that are not missing any more, before there are many of them."""
         if len(self._timers) > 4 * len(self._missing) + 64:
             self._timers = [(repair.due, number) for number, repair in self._missing.items()]
             heapify(self._timers)

@@ -21,7 +21,7 @@ from reliquary.base.time import MILLISECOND, SECOND, Duration, Instant
 from reliquary.wire.pgm.serial import unfolded
 
 LATE: Final = SECOND
-"""The longest time that a network delays a packet behind packets that were sent later."""
+"""The longest time by which a network delays a packet behind packets that were sent later."""
 PAUSE: Final = Duration(250 * MILLISECOND)
 """The least time between two suspect SPMs."""
 
@@ -36,7 +36,7 @@ class Order(Enum):
 
 
 class SpmOrder:
-    """The numbers of a source's SPMs, as they come."""
+    """The numbers of a source's SPMs in the order of arrival."""
 
     __slots__ = ("_newest", "_newest_at", "_suspect", "_suspect_at")
 
@@ -48,12 +48,12 @@ class SpmOrder:
 
     @property
     def is_known(self) -> bool:
-        """Return whether an SPM came at all."""
+        """Whether any SPM came."""
         return self._newest is not None
 
     @property
     def is_suspect(self) -> bool:
-        """Return whether the last SPM may come from a source that restarted."""
+        """Whether the last SPM may come from a source that restarted."""
         return self._suspect is not None
 
     def hear(self, number: int, now: Instant) -> Order:

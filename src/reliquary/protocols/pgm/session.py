@@ -1,11 +1,11 @@
-"""One session at a receiver: what came of a source's packets, what is missing, what is delivered.
+"""Receives one session: it records which packets came and which are missing, and delivers APDUs.
 
               next                 lead
                v                    v
-    delivered | 8 | 9 | . | 11 | . | 13 |        "." is missing: `repairs` sees to it
+    delivered | 8 | 9 | . | 11 | . | 13 |        "." is missing: `repairs` requests it
                 ^ buffered until the gap before it is closed
 
-Numbers count on without end here; `unfolded` finds the place of those on the wire.
+Numbers have no upper limit here; `unfolded` finds the position of numbers on the wire.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Shared:
         self.budget = budget
         """The budget that this receiver shares with all others."""
         self.buffered = 0
-        """The bytes of packets that wait behind gaps."""
+        """The bytes of packets that wait after gaps."""
         self.naks = 0
         self.repaired = 0
         self.lost = 0
@@ -41,9 +41,9 @@ class Shared:
 
 
 class Session:
-    """One session of a source; it begins with the number of its first packet, after an SPM's lead, or where
-    OPT_JOIN allows.
+    """One session of a source.
 
+    It begins with the number of its first packet, after the lead of an SPM, or at the number of OPT_JOIN.
     FIN has no immediate effect: the source continues its SPMs for a window's time, then is silent and is
     forgotten (9.7.1).
     """
@@ -52,9 +52,9 @@ class Session:
         self.tsi = tsi
         self.heard_at = now
         self.ended = False
-        """RST came: what else comes of this session means nothing."""
+        """Whether RST came, after which packets of this session are ignored."""
         self.finished = False
-        """FIN came: the source sends nothing new."""
+        """Whether FIN came, after which the source sends no new data."""
         self._shared = shared
         self._source = source
         self._next = first
@@ -100,12 +100,12 @@ class Session:
         self._deliver(actions)
 
     def order_of(self, spm: Spm, now: Instant) -> Order:
-        """Return whether this SPM is newer than those before it; the session does not take it in yet."""
+        """Return whether this SPM is newer than those before it; the session does not use it yet."""
         self.heard_at = now
         return self._spms.hear(spm.number, now)
 
     def on_spm(self, spm: Spm, source: str, now: Instant, actions: list[Action]) -> None:
-        """A Source Path Message, 6.2, that is newer than those before it."""
+        """Process a Source Path Message that is newer than those before it, 6.2."""
         if self.ended:
             return
         self._source = source
@@ -119,13 +119,13 @@ class Session:
             self.ended = True
 
     def on_nak(self, nak: Nak, now: Instant) -> None:
-        """An NCF, or the NAK of another receiver."""
+        """Process an NCF, or the NAK of another receiver."""
         heard = RepairEvent.NCF if nak.kind is PgmPacketType.NCF else RepairEvent.NAK
         for number in nak.numbers:
             self._repairs.hear(unfolded(number, self._lead), heard, now)
 
     def wake(self, now: Instant, actions: list[Action]) -> bool:
-        """Ask for missing packets and report those that cannot be repaired; return whether a NAK is sent."""
+        """Request missing packets and report those that cannot be repaired; return whether a NAK is sent."""
         ask, lost = self._repairs.take_due(now)
         if ask:
             self._ask(ask, actions)
@@ -144,7 +144,7 @@ class Session:
             self._end("the source was restarted", actions)
 
     def close(self) -> int:
-        """Forget the session; return the number that it was at."""
+        """Forget the session; return its current number."""
         for data in self._early.values():
             self._shared.buffered -= len(data.payload)
         self._early.clear()
@@ -180,7 +180,7 @@ class Session:
         return number <= self._lead
 
     def _obey(self, trail: int, now: Instant, actions: list[Action]) -> None:
-        """Give up numbers before `trail`: the source does not keep them any more (3.4)."""
+        """Give up numbers before `trail`, because the source does not keep them any more (3.4)."""
         if trail <= self._trail:
             return
         self._trail = trail
@@ -192,7 +192,7 @@ class Session:
         self._deliver(actions)
 
     def _early_before(self, trail: int) -> list[int]:
-        """Return the numbers before `trail` of packets that wait behind a gap, in order."""
+        """Return the numbers before `trail` of packets that wait after a gap, in order."""
         if trail - self._next < len(self._early):
             return [number for number in range(self._next, trail) if number in self._early]
         return sorted(number for number in self._early if number < trail)
@@ -224,7 +224,7 @@ class Session:
     def _lose(self, after: int, why: str, actions: list[Action]) -> None:
         """Count the numbers up to `after` as lost, and drop the APDU that they belong to."""
         packets = after - self._next
-        if packets > len(self._given_up):  # which may be half of all numbers
+        if packets > len(self._given_up):  # the jump may be half of all numbers
             self._given_up = {number for number in self._given_up if number >= after}
         else:
             self._given_up.difference_update(range(self._next, after))
@@ -244,7 +244,7 @@ class Session:
 
     def _ask(self, numbers: list[int], actions: list[Action]) -> None:
         # DEPARTS from 2.1.3 (SR-006): a NAK goes to the address that the source's packets came from, not to
-        # the path in its SPMs, because a made-up SPM would aim the NAKs at a third computer.  Both are one
+        # the path in its SPMs, because a forged SPM would direct the NAKs to a third computer.  Both are one
         # address where no routers take part in PGM.
         shared = self._shared
         shared.naks += 1
@@ -255,7 +255,7 @@ class Session:
             actions.append(Multicast(nak, near=True))
 
     def _end(self, why: str, actions: list[Action]) -> None:
-        """End the session: missing packets are not waited for."""
+        """End the session, and stop waiting for missing packets."""
         if self._next <= self._lead or self._assembly.size:
             self._lose(self._lead + 1, why, actions)
         self.close()

@@ -1,4 +1,4 @@
-"""The constants of RFC 3208 as [MC-MQSRM] 2.1.3.1 chooses them (SR-007), and bounds on memory."""
+"""Defines the constants of RFC 3208 as [MC-MQSRM] 2.1.3.1 chooses them (SR-007), and limits of memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from reliquary.base.time import MILLISECOND, SECOND, Duration, seconds
 from reliquary.wire.pgm.packets import DATA_HEADER
 
 OPTIONS_ROOM: Final = 32
-"""OPT_LENGTH, OPT_FRAGMENT, OPT_JOIN and OPT_SYN or OPT_FIN."""
+"""The bytes of OPT_LENGTH, OPT_FRAGMENT, OPT_JOIN and OPT_SYN or OPT_FIN."""
 LEAST_ROOM: Final = 64
 MEGABYTE: Final = 1024 * 1024
 
@@ -24,7 +24,7 @@ class PgmSettings:
     window: Duration = field(default=seconds(300))
     """TXW_SECS: how long a source keeps what it sent."""
     bucket: Duration = field(default=Duration(40 * MILLISECOND))
-    """The part of the rate that may be sent at once, as a span."""
+    """The part of the rate that may be sent at once, as a duration."""
     peak: int = 2
     """The factor by which the rate may be exceeded for a moment."""
     shortest_heartbeat: Duration = SECOND
@@ -38,7 +38,7 @@ class PgmSettings:
     """How long a repair of the newest packet waits for requests of other receivers (SR-010)."""
     shortest_back_off: Duration = field(default=Duration(10 * MILLISECOND))
     longest_back_off: Duration = field(default=Duration(50 * MILLISECOND))
-    """NAK_RB_IVL is drawn between them (SR-008)."""
+    """The longest back-off; NAK_RB_IVL is drawn between the two (SR-008)."""
     nak_repeat: Duration = field(default=seconds(0.75))
     """NAK_RPT_IVL: how long a NAK waits for its NCF."""
     nak_data: Duration = field(default=Duration(2 * SECOND))
@@ -48,17 +48,20 @@ class PgmSettings:
     data_retries: int = 10
     """The number of NCFs that may stay without a repair: NAK_DATA_RETRIES."""
     multicast_naks: bool = True
-    """NAKs go to the group too, with a TTL of 1, so that others need not send theirs."""
+    """NAKs are also sent to the group, with a TTL of 1, so that other receivers need not send theirs."""
     join: Duration = field(default=Duration(10 * SECOND))
     """While a session is younger than this, OPT_JOIN lets receivers have it from its first packet."""
     largest_apdu: int = 64 * 1024
     """The largest APDU in bytes (SR-013)."""
     largest_packet: int = 1468
-    """The size with all headers of PGM: an Ethernet frame without those of IP, Router Alert and UDP."""
+    """The size of a packet with all headers of PGM.
+
+    An Ethernet frame without those of IP, Router Alert and UDP.
+    """
     most_kept: int = 64 * MEGABYTE
     """Bytes that a source keeps; a rate that would need more shortens the window."""
     most_buffered: int = 64 * MEGABYTE
-    """Bytes that the receiver of a group buffers behind gaps, of all sources together."""
+    """Bytes that the receiver of a group buffers after gaps, of all sources together."""
     most_ahead: int = 16_384
     """How many numbers after a gap a receiver accepts."""
     most_missing: int = 16_384
@@ -87,12 +90,12 @@ class PgmSettings:
 
     @property
     def kept(self) -> Duration:
-        """Return how long sent packets are kept: the window, or less where the rate would fill the memory."""
+        """How long sent packets are kept: the window, or less if the rate would fill the memory."""
         return Duration(min(self.window, self.most_kept * SECOND // self.rate))
 
     @property
     def advance(self) -> Duration:
-        """TXW_ADV_SECS and TXW_ADV_IVL: the window moves on by so much, each time so much has passed."""
+        """The step by which the window moves, and its interval: TXW_ADV_SECS and TXW_ADV_IVL."""
         return Duration(max(self.kept * 15 // 100, 1))
 
     @property

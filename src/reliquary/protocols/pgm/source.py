@@ -1,12 +1,13 @@
-"""A source: one session to one group, RFC 3208 section 5.
+"""Sends one session to one group, RFC 3208 section 5.
 
               close                drained: FIN at once            TXW_SECS passed
     OPEN -----------> FINISHING ------------------------> FINISHED ----------------> ENDED
       |                  |                                   |                         ^
       '------------------'--------- abort: RST at once ------'------> RESET -----------'
 
-NCFs go at once, then SPMs (`spm_schedule`), then repairs (`repair_requests`) and new data (`unsent`) as the
-rate allows; three repairs let one new packet pass, so that receivers who miss much do not stop the others.
+NCFs go at once, then SPMs (`spm_schedule`), then repairs (`repair_requests`) and new data (`unsent`) as
+the rate allows; three repairs let one new packet pass, so that receivers which miss many packets do not
+stop the others.
 
 A lost packet and its repair:
 
@@ -14,7 +15,7 @@ A lost packet and its repair:
       | SPM: I am here, my window is 7 to 9 ------> |   also when there is nothing to send
       | ODATA 10, 11, 12 -------------------------> |   12 came, 11 did not: a gap
       | <----------------------- NAK 11 (one list)  |   after a random pause, if no other asked
-      | NCF 11 -----------------------------------> |   heard; the others need not ask
+      | NCF 11 -----------------------------------> |   confirmed; others need not ask
       | RDATA 11 ---------------------------------> |   delivered: 10, 11, 12, in order and once
 """
 
@@ -41,7 +42,7 @@ from reliquary.wire.pgm.serial import MASK, unfolded
 
 REPAIRS_IN_A_ROW: Final = 3
 SPM_SIZE: Final = 52
-"""Bytes that an SPM is counted with."""
+"""The bytes that an SPM counts."""
 
 
 class SourceState(Enum):
@@ -51,9 +52,9 @@ class SourceState(Enum):
     FINISHING = "finishing"
     """No new data is taken; data that was taken is sent."""
     FINISHED = "finished"
-    """All is sent: FIN in every SPM, and repairs."""
+    """All data is sent: FIN in every SPM, and repairs."""
     RESET = "reset"
-    """Broken off: RST in every SPM, and nothing else."""
+    """The session was aborted: RST in every SPM, and nothing else."""
     ENDED = "ended"
 
 
@@ -94,7 +95,7 @@ _DEAF: Final = frozenset({SourceState.RESET, SourceState.ENDED})
 
 
 class Source:
-    """Sends APDUs to a group.  Numbers count on from `first`."""
+    """Sends APDUs to a group, with numbers from `first` on."""
 
     def __init__(
         self, tsi: Tsi, group: str, port: int, path: str, settings: PgmSettings, first: int, now: Instant
@@ -103,7 +104,7 @@ class Source:
         self.group = group
         self.port = port
         self.path = path
-        """Our own address: NAKs come here."""
+        """The address of this source, to which NAKs are sent."""
         self.settings = settings
         self.state = SourceState.OPEN
         self.window = TransmitWindow(first)
@@ -141,16 +142,16 @@ class Source:
         return self._run(actions, now)
 
     def close(self, now: Instant) -> PgmResult:
-        """Take no more APDUs: what waits is sent, then FIN."""
+        """Accept no more APDUs: the waiting ones are sent, then FIN."""
         self._turn(SourceEvent.CLOSED)
         return self.wake(now)
 
     def withdraw(self) -> None:
-        """Forget what waits; an APDU that was begun is sent to its end."""
+        """Forget waiting APDUs; an APDU that was begun is sent to its end."""
         self._unsent.withdraw()
 
     def abort(self, now: Instant) -> PgmResult:
-        """Break off: RST, and nothing more is sent or repaired."""
+        """Abort the session: RST is sent, and nothing else is sent or repaired."""
         self._turn(SourceEvent.ABORTED)
         self._unsent.clear()
         self.repairs.clear()
@@ -207,7 +208,7 @@ class Source:
         return self._first & MASK if young else None
 
     def _send(self, actions: list[Action], now: Instant) -> Instant | None:
-        """Send data while the rate allows; return when it will allow more, None if nothing is to be sent."""
+        """Send data while the rate allows it; return when more may be sent, None if nothing waits."""
         repairs, unsent = self.repairs, self._unsent
         while True:
             repair = bool(repairs.due) and repairs.due[0][0] <= now
@@ -233,7 +234,7 @@ class Source:
                 actions.append(self._spm(now))
 
     def _send_new(self, actions: list[Action], now: Instant) -> None:
-        """Send the next packet of the first APDU that waits."""
+        """Send the next packet of the first waiting APDU."""
         unsent = self._unsent
         ticket, apdu = unsent.apdus[0]
         first = self.window.lead + 1
@@ -268,7 +269,7 @@ class Source:
         )
 
     def _advance(self, now: Instant) -> None:
-        """Move the window on, but not over packets that wait for a repair (SR-011, SR-012)."""
+        """Move the window, but not beyond packets that wait for a repair (SR-011, SR-012)."""
         settings = self.settings
         self._advance_at = later(now, settings.advance)
         before = Instant(now - settings.kept + settings.advance)

@@ -1,4 +1,4 @@
-"""When a source sends its next SPM: ambient SPMs between data, and heartbeats after it (RFC 3208 5.1)."""
+"""Decides when a source sends its next SPM: between data, and as heartbeats after it (RFC 3208 5.1)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from reliquary.protocols.pgm.settings import PgmSettings
 
 
 class SpmSchedule:
-    """The number of the last SPM, and what makes the next one due; only its own methods write it."""
+    """The number of the last SPM and the conditions of the next one; only its own methods write it."""
 
     __slots__ = ("_heartbeat", "_settings", "ambient_at", "heartbeat_at", "number", "packets")
 
@@ -22,7 +22,10 @@ class SpmSchedule:
         self.heartbeat_at = later(now, self._heartbeat)
 
     def take_due(self, now: Instant) -> bool:
-        """Return whether an SPM is due; a heartbeat that is due makes the pause to the next one longer."""
+        """Return whether an SPM is due.
+
+        A heartbeat that is due makes the pause before the next one longer.
+        """
         due = now >= self.ambient_at or self.packets >= self._settings.ambient_packets
         if now >= self.heartbeat_at:  # 5.1.5
             self._heartbeat = Duration(min(self._heartbeat * 2, self._settings.longest_heartbeat))

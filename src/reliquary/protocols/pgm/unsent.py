@@ -1,4 +1,4 @@
-"""The APDUs of a source that were not sent yet, and how much of the first one was sent."""
+"""Holds the unsent APDUs of a source, and counts the sent bytes of the first one."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 
 class Apdu(NamedTuple):
-    """An APDU, with the ticket under which its sender learns that it was sent."""
+    """An APDU with its ticket, which the sender gets back when it was sent."""
 
     ticket: object
     data: bytes
 
 
 class Unsent:
-    """APDUs that wait; the source adds them and counts what it sends."""
+    """Waiting APDUs, which the source adds and whose sent bytes it counts."""
 
     __slots__ = ("apdus", "first_packet", "offset")
 
@@ -26,13 +26,13 @@ class Unsent:
         """The number of the packet in which the first APDU began; unused while `offset` is 0."""
 
     def withdraw(self) -> None:
-        """Forget what waits; an APDU that was begun stays."""
+        """Forget waiting APDUs; an APDU that was begun stays."""
         begun = self.apdus[0] if self.offset else None
         self.apdus.clear()
         if begun is not None:
             self.apdus.append(begun)
 
     def clear(self) -> None:
-        """Forget all APDUs, also one that was begun."""
+        """Forget all APDUs, also the one that was begun."""
         self.apdus.clear()
         self.offset = 0

@@ -1,12 +1,12 @@
-"""The transmit window, RFC 3208 3.3 and 16: packets that were sent and may still be repaired.
+"""Keeps the transmit window, RFC 3208 3.3 and 16: sent packets that may still be repaired.
 
     trail                       lead
       v                          v
     | 7 | 8 | 9 | 10 | 11 | 12 | 13 |
       ^ the oldest that is kept   ^ the last that was sent
 
-It moves on with time: every `advance` it drops packets older than the window less `advance`, but none
-that a NAK is pending for (SR-011, SR-012). Numbers do not wrap around here.
+It moves with time: after each `advance` it drops packets older than the window less `advance`, except
+those with a pending NAK (SR-011, SR-012). Numbers do not wrap around here.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class SentPacket(NamedTuple):
 
 
 class TransmitWindow:
-    """The packets that were sent and may still be repaired, by sequence number."""
+    """The sent packets that may still be repaired, by sequence number."""
 
     def __init__(self, first: int) -> None:
         self.trail = first
@@ -51,11 +51,11 @@ class TransmitWindow:
         return self._packets[number - self.trail]
 
     def advance(self, before: Instant, pending: int | None) -> None:
-        """Drop packets that were sent before a moment, up to the first number that a receiver asked for."""
+        """Drop packets that were sent before a time, up to the first number that a receiver requested."""
         while self._packets and self._packets[0].sent_at < before and self.trail != pending:
             self.size -= len(self._packets.popleft().payload)
             self.trail += 1
 
     def repair_delay(self, number: int, longest: Duration) -> Duration:
-        """RDataDelayTime, [MC-MQSRM] 2.1.3.1 (SR-010): newer packets wait longer for further NAKs."""
+        """Return RDataDelayTime, [MC-MQSRM] 2.1.3.1 (SR-010): newer packets wait longer for further NAKs."""
         return Duration((number - self.trail) * longest // (self.lead - self.trail + 1))

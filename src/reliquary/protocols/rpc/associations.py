@@ -1,6 +1,6 @@
-"""Groups of connections that share context handles, C706 9.3.3.1 and [MS-RPCE] 3.3.1.5.7.
+"""Groups connections that share context handles, C706 9.3.3.1 and [MS-RPCE] 3.3.1.5.7.
 
-The first connection of a client makes a group and learns its number; further ones join it by that number.
+The first connection of a client makes a group and gets its number; further ones join it by that number.
 A group ends with its last connection, and then its context handles run down.
 """
 

@@ -1,9 +1,9 @@
-"""The calls of an accepted connection: fragments in, calls out; answers in, fragments out.
+"""Assembles the calls of an accepted connection from fragments, and divides their answers into fragments.
 
-A request is judged by its first fragment: its presentation context, its security context, the limits.  Later
-fragments only have to continue it, and to be signed as the first one; what their headers repeat is not read,
-as Windows does it.  The other fragments of a refused call are read and dropped ([MS-RPCE] 3.3.3.5.8): their
-signatures count too.
+A request is judged by its first fragment: its presentation context, its security context, the limits.
+Later fragments only have to continue it, and to be signed as the first one; repeated header fields are
+not read, as in Windows.  The other fragments of a refused call are read and dropped ([MS-RPCE]
+3.3.3.5.8): their signatures are checked too.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ class _Incoming:
     header: Header
     request: Request
     context: PresentationContext | None
-    """None for a call that is refused already, and read to its end."""
+    """The presentation context; None for a call that is already refused, and read to its end."""
     guard: Guard | None
     stub: Assembly = field(default_factory=Assembly)
 
 
 @dataclass(slots=True)
 class _Call:
-    """A call that has no answer yet."""
+    """A call without an answer."""
 
     context: int
     guard: Guard | None
@@ -69,7 +69,7 @@ class _Call:
 
 
 class Calls:
-    """The calls of one connection."""
+    """The calls of a connection."""
 
     __slots__ = ("_contexts", "_incoming", "_limits", "_logins", "_waiting", "header_signing", "multiplexed")
 
@@ -85,12 +85,12 @@ class Calls:
 
     @property
     def outstanding(self) -> int:
-        """Calls that have no answer yet."""
+        """The calls without an answer."""
         return len(self._waiting)
 
     @property
     def assembling(self) -> int:
-        """Bytes of the request whose last fragment has not come."""
+        """The bytes of the request whose last fragment has not come."""
         return 0 if self._incoming is None else self._incoming.stub.size
 
     def clear(self) -> None:
@@ -111,7 +111,7 @@ class Calls:
         return self._waiting.pop(call, None) is not None
 
     def take(self, pdu: Pdu, group: int) -> Called | Refusal | None:
-        """Take a fragment, and return the call when it is whole."""
+        """Take a fragment, and return the call when it is complete."""
         header = pdu.header
         try:
             request = decode_request(pdu.data, header)
@@ -130,7 +130,7 @@ class Calls:
         return self._complete(group)
 
     def _begins(self, pdu: Pdu, request: Request, verifier: Verifier | None) -> Refusal | None:
-        """Judge the first fragment of a request."""
+        """Check the first fragment of a request."""
         header = pdu.header
         first = bool(header.flags & Flag.FIRST)
         if not first and not self.multiplexed:
@@ -164,7 +164,7 @@ class Calls:
     def _continues(
         self, present: _Incoming, pdu: Pdu, request: Request, verifier: Verifier | None
     ) -> Refusal | None:
-        """Judge another fragment while a request is not whole."""
+        """Check another fragment of an incomplete request."""
         header = pdu.header
         if header.call != present.header.call:
             # All fragments of a request come before those of the next one, [MS-RPCE] 3.3.1.5.8.
@@ -202,7 +202,7 @@ class Calls:
     def _open(
         self, guard: Guard | None, pdu: Pdu, request: Request, verifier: Verifier | None
     ) -> bytes | memoryview:
-        """Return the stub of a fragment, once its signature is checked."""
+        """Return the stub of a fragment after its signature was checked."""
         if verifier is None:
             if guard is not None and guard.signs:
                 raise PduFault("a fragment has no signature, which its security context requires")
@@ -212,7 +212,7 @@ class Calls:
         return guard.open(pdu, request.stub, verifier)
 
     def _check_room(self, header: Header, request: Request) -> Refusal | None:
-        """Judge a request by the limits of the connection."""
+        """Check a request against the limits of the connection."""
         context = request.context
         if header.call in self._waiting:
             return _protocol_error(header, context, f"call {header.call} has no answer yet")

@@ -1,10 +1,10 @@
-"""One connection that we opened: calls in, bytes out; bytes in, answers out.
+"""Implements a client connection: it turns calls into bytes, and bytes of the server into answers.
 
 begin --> bind --> bind_ack [--> alter_context --> alter_context_resp]... --> Opened
                       '--------> auth3 -----------------------------------> Opened
 call --> requests ... responses --> Returned
                   ... fault --> Faulted
-Any other PDU ends the connection: Closed. Calls without an answer then never get one.
+Any other PDU ends the connection: Closed. Then calls without an answer never get one.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from reliquary.wire.rpc.trailer import Claims, encode_trailer
 from reliquary.wire.rpc.verifier import decode_verifier
 
 STUB_LIMIT: Final = 4_700_000
-"""Bytes of the stub of a response: the longest message and what stands around it."""
+"""The largest stub of a response: the longest message with the fields around it."""
 _OPENING_CALL: Final = 0
 """The call_id of binds; calls have others."""
 _GUARD_NUMBER: Final = 0
@@ -46,7 +46,7 @@ _TRANSFERS: Final = {encoding: syntax for syntax, encoding in ENCODINGS.items()}
 
 
 class ClientPhase(Enum):
-    """The phases of a connection that we opened."""
+    """The phases of a client connection."""
 
     NEW = auto()
     BINDING = auto()
@@ -58,7 +58,7 @@ class ClientPhase(Enum):
 
 
 class _Broken(Exception):
-    """The server broke the protocol; the text has the details."""
+    """The server violated the protocol; the text has the details."""
 
 
 class ClientConnection:
@@ -106,16 +106,16 @@ class ClientConnection:
         self._pdus = Pdus(fragment)
         self._phase = ClientPhase.NEW
         self._ending = False
-        """The server wants to end the connection, once the calls that are under way have an answer."""
+        """Whether the server wants to end the connection after the pending calls have an answer."""
 
     @property
     def closed(self) -> bool:
-        """Return whether the connection is of no more use."""
+        """Whether the connection can no longer be used."""
         return self._phase is ClientPhase.CLOSED
 
     @property
     def outstanding(self) -> int:
-        """Calls that have no answer yet."""
+        """The calls without an answer."""
         return len(self._calls)
 
     def begin(self) -> None:
@@ -131,7 +131,7 @@ class ClientConnection:
         self._phase = ClientPhase.BINDING
 
     def call(self, call: int, opnum: int, stub: Sequence[bytes]) -> None:
-        """Write a request; `call` is a number that no call under way has, and not 0."""
+        """Write a request; `call` is a number that no pending call has, and not 0."""
         assert self._phase is ClientPhase.OPEN
         assert call != _OPENING_CALL
         assert call not in self._calls
@@ -151,12 +151,12 @@ class ClientConnection:
             self._out.append(encode_bare(PduType.CO_CANCEL, call))
 
     def output(self) -> list[bytes]:
-        """Take what is to be sent."""
+        """Remove and return the bytes that are to be sent."""
         out, self._out = self._out, []
         return out
 
     def receive(self, data: bytes | memoryview) -> list[ClientEvent]:
-        """Take bytes of the server and return what they mean."""
+        """Take bytes of the server and return the events in them."""
         events: list[ClientEvent] = []
         if self.closed:
             return events
@@ -180,7 +180,7 @@ class ClientConnection:
         return handler(self, pdu)
 
     def _acknowledged(self, pdu: Pdu) -> list[ClientEvent]:
-        """Note the limits and syntaxes that the server agrees to."""
+        """Store the limits and syntaxes that the server agrees to."""
         ack = decode_ack(pdu.data, pdu.header)
         accepted = [at for at, result in enumerate(ack.results) if result.result == Result.ACCEPTED]
         if not accepted or accepted[0] >= len(self._offers):
@@ -196,7 +196,7 @@ class ClientConnection:
         return self._secure(pdu)
 
     def _secure(self, pdu: Pdu) -> list[ClientEvent]:
-        """Take the token of an answer, and send the next one or begin to work."""
+        """Take the token of an answer, and send the next one or open the connection."""
         guard = self._guard
         if guard is None:
             return [self._open()]
@@ -218,7 +218,7 @@ class ClientConnection:
         return []
 
     def _open(self) -> Opened:
-        """Begin to work, if the security context can protect what was asked for."""
+        """Open the connection, if the security context has the required protection."""
         guard = self._guard
         if guard is not None and not guard.context.protects(guard.level):
             raise _Broken(f"the server did not negotiate what {guard.level.name} needs")
@@ -266,7 +266,7 @@ class ClientConnection:
         return [Returned(header.call, assembly.stub(), Encoding(self._encoding.wide, header.big_endian))]
 
     def _stub(self, pdu: Pdu) -> bytes | memoryview:
-        """Return the stub of a fragment, once its signature is checked."""
+        """Return the stub of a fragment after its signature was checked."""
         guard = self._guard
         if not pdu.header.auth:
             if guard is not None and guard.signs:
@@ -278,7 +278,7 @@ class ClientConnection:
         return guard.open(pdu, CALL_SIZE, verifier)
 
     def _faulted(self, pdu: Pdu) -> list[ClientEvent]:
-        """Take a fault; its signature protects nothing that we would do otherwise."""
+        """Take a fault; its signature is not checked, because no action depends on it."""
         fault = decode_fault(pdu.data, pdu.header)
         if self._calls.pop(pdu.header.call, None) is None:
             raise _Broken(f"the server reports {fault.status:#010x}")

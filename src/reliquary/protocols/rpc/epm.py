@@ -1,12 +1,12 @@
-"""The endpoint mapper, C706 appendix O with [MS-RPCE] 2.2.1.2: which interface is at which port.
+"""Implements the endpoint mapper, C706 appendix O with [MS-RPCE] 2.2.1.2: the port of each interface.
 
     opnum   2 ept_lookup               all endpoints, or those of an interface
             3 ept_map                  the ports of one interface; clients ask this before they connect
             4 ept_lookup_handle_free
     map_request, read_map_response     the client's half of ept_map
 
-A client that asks for fewer endpoints than there are gets a context handle, with which it asks for the next
-ones.  The handle carries the number of the next endpoint, so nothing is kept for it here.
+A client that requests fewer endpoints than exist gets a context handle for the next ones.  The handle
+contains the number of the next endpoint, so no state is kept for it here.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ BY_OBJECT: Final = 2
 BY_BOTH: Final = 3
 
 _HANDLES: Final = UUID("52454c49-5155-4152-5900-000000000000").int
-"""The handles of a search are this number, and behind it how many endpoints were returned already."""
+"""The first part of search handles; the number of endpoints returned so far follows it."""
 _SHOWN: Final = 0xFFFFFFFF
 
 
@@ -77,7 +77,10 @@ def answer(
     endpoints: Sequence[Endpoint],
     host: IPv4Address = ANY_HOST,
 ) -> bytes | FaultStatus:
-    """Return the stub of a response, or why there is none; `host` is our address as the client knows it."""
+    """Return the stub of a response, or the status of a failure.
+
+    `host` is our address as the client knows it.
+    """
     method = METHODS.get(opnum)
     if method is None:
         return FaultStatus.OP_RANGE
@@ -90,11 +93,11 @@ def answer(
 
 
 class _NotOurs(Exception):
-    """A context handle was not made here."""
+    """A context handle that was not made here."""
 
 
 def _map(search: _Search) -> bytes:
-    """ept_map, [MS-RPCE] 2.2.1.2.5: an interface without an object UUID answers for every object."""
+    """Answer ept_map, [MS-RPCE] 2.2.1.2.5; an interface without an object UUID serves every object."""
     request = search.request
     _skip_object(request)
     wanted = _read_tower(request) if request.pointer() else None
@@ -117,7 +120,7 @@ def _map(search: _Search) -> bytes:
 
 
 def _lookup(search: _Search) -> bytes:
-    """ept_lookup, [MS-RPCE] 2.2.1.2.4; no endpoint here is for an object of its own."""
+    """Answer ept_lookup, [MS-RPCE] 2.2.1.2.4; no endpoint here is for a single object."""
     request = search.request
     inquiry = request.u32()
     an_object = _skip_object(request)
@@ -142,7 +145,7 @@ def _lookup(search: _Search) -> bytes:
 
 
 def _free(search: _Search) -> bytes:
-    """ept_lookup_handle_free, [MS-RPCE] 2.2.1.2.8: the handle is NULL afterwards."""
+    """Answer ept_lookup_handle_free, [MS-RPCE] 2.2.1.2.8: the handle is NULL afterwards."""
     _shown_before(search.request.handle())
     response = NdrWriter(search.encoding)
     response.handle(NIL_UUID)
@@ -155,14 +158,14 @@ METHODS: Final[dict[int, Callable[[_Search], bytes]]] = {
     EPT_MAP: _map,
     EPT_LOOKUP_HANDLE_FREE: _free,
 }
-"""Others are not there: the map cannot be changed from outside."""
+"""The methods by opnum; others are not offered, because the map cannot be changed from outside."""
 
 
 # The meaning of the fields.
 
 
 def _serves(ours: SyntaxId, wanted: SyntaxId) -> bool:
-    """Return whether an interface has all that a client of another version uses."""
+    """Return whether an interface is compatible with the version that a client wants."""
     return (ours.uuid, ours.major) == (wanted.uuid, wanted.major) and ours.minor >= wanted.minor
 
 
@@ -173,7 +176,7 @@ VERSIONS: Final[dict[int, Callable[[SyntaxId, SyntaxId], bool]]] = {
     4: lambda ours, wanted: ours[:2] == wanted[:2],
     5: lambda ours, wanted: ours.uuid == wanted.uuid and ours[1:] <= wanted[1:],
 }
-"""vers_option: all, compatible, exact, major only, up to."""
+"""The comparisons of vers_option: all, compatible, exact, major only, up to."""
 
 
 def _is_meant(
@@ -201,7 +204,7 @@ def _read_interface(request: NdrReader) -> SyntaxId:
 
 
 def _read_tower(request: NdrReader) -> Tower | None:
-    """Read a tower; None for one over other protocols, or one that cannot be understood."""
+    """Read a tower; None for one with other protocols, or one that cannot be read."""
     most, length = request.size(), request.u32()
     if length > MOST_BYTES or most != length:
         why = f"a tower has {length} bytes in an array of {most}: both are equal, and at most {MOST_BYTES}"
@@ -239,7 +242,7 @@ def _write_page(response: NdrWriter, shown: int, here: int, found: int, most: in
 
 
 def _write_entry(response: NdrWriter, number: int, endpoint: Endpoint) -> None:
-    """Write an ept_entry_t, C706 appendix O; its tower follows behind all entries."""
+    """Write an ept_entry_t, C706 appendix O; its tower follows after all entries."""
     text = endpoint.annotation.encode("ascii", "replace")[:63] + b"\0"
     response.align(8 if response.encoding.wide else 4)
     response.guid(NIL_UUID)

@@ -1,4 +1,4 @@
-"""The events of a connection that `server` and `client` return to the network layer."""
+"""Defines the events of a connection that `server` and `client` return to the network layer."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Called(NamedTuple):
     interface: SyntaxId
     opnum: int
     stub: bytes
-    """Without padding for authentication; a verification trailer was checked and cut off."""
+    """The stub without padding for authentication; a verification trailer was checked and removed."""
     encoding: Encoding
     user: str
     """The user that calls, as NTLM names it; empty for an anonymous caller."""
@@ -37,7 +37,7 @@ class Called(NamedTuple):
 
 
 class Cancelled(NamedTuple):
-    """The client wants no more of a call (co_cancel); it still waits for a response or a fault."""
+    """The client cancels a call (co_cancel); it still waits for a response or a fault."""
 
     call: int
 
@@ -49,17 +49,17 @@ class Orphaned(NamedTuple):
 
 
 class Opened(NamedTuple):
-    """Our connection may be used for calls."""
+    """The client connection may be used for calls."""
 
     association: int
     """The number that further connections name, so that they share context handles with this one."""
     encoding: Encoding
     multiplexed: bool
-    """Whether several calls may be under way."""
+    """Whether several calls may be pending."""
 
 
 class Returned(NamedTuple):
-    """The server has answered a call of ours."""
+    """The server has answered a call of this client."""
 
     call: int
     stub: bytes
@@ -67,14 +67,14 @@ class Returned(NamedTuple):
 
 
 class Faulted(NamedTuple):
-    """Our call was refused, or its method raised a status."""
+    """The server refused a call, or its method raised a status."""
 
     call: int
     status: int
 
 
 class Closed(NamedTuple):
-    """The connection is to be closed, once what was written has been sent."""
+    """The connection is to be closed after the written bytes were sent."""
 
     why: str
 

@@ -1,10 +1,10 @@
-"""Bytes into PDUs, fragments into stubs, and stubs into fragments.
+"""Divides bytes into PDUs, and converts between fragments and stubs.
 
 bytes of the connection --Pdus--> PDUs --Assembly--> whole stubs
 parts of a stub --cut--> pieces that fit into fragments
 
-An assembly copies what it keeps: a view would keep the whole piece in which it came, and a client that sends
-many short fragments would cost much more memory than it sends.
+An assembly copies the bytes that it keeps: a view would keep the whole piece that contained them, and a
+client that sends many short fragments would cost much more memory than it sends.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Pdu(NamedTuple):
 
 
 class OversizedPdu(PduFault):
-    """A PDU that is longer than what was agreed upon, or shorter than its own header."""
+    """A PDU that is longer than the agreed length, or shorter than its own header."""
 
     def __init__(self, header: Header) -> None:
         super().__init__(f"a PDU of {header.length} bytes")
@@ -31,7 +31,7 @@ class OversizedPdu(PduFault):
 
 
 class Pdus:
-    """Cuts the bytes of a connection into PDUs; the bytes may come in any pieces."""
+    """Divides the bytes of a connection into PDUs; the bytes may come in any pieces."""
 
     __slots__ = ("_kept", "_most")
 
@@ -61,14 +61,14 @@ class Pdus:
 
 
 class Assembly:
-    """The stub of one call while its fragments come in."""
+    """The stub of one call, assembled from its fragments."""
 
     __slots__ = ("_data", "started")
 
     def __init__(self) -> None:
         self._data = bytearray()
         self.started = False
-        """Whether a fragment came, even an empty one."""
+        """Whether any fragment came, even an empty one."""
 
     @property
     def size(self) -> int:
@@ -81,12 +81,12 @@ class Assembly:
         self.started = True
 
     def stub(self) -> bytes:
-        """Return all that came, as one byte string."""
+        """Return the whole stub as bytes."""
         return bytes(self._data)
 
 
 def cut(parts: Sequence[bytes | memoryview], room: int) -> Iterator[list[memoryview]]:
-    """Yield the pieces of each fragment, at least of one; all but the last have `room` bytes."""
+    """Yield the pieces of each fragment, at least one; all except the last have `room` bytes."""
     pieces: list[memoryview] = []
     free = room
     for part in parts:

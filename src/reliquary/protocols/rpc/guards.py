@@ -1,4 +1,4 @@
-"""One security context at work: it protects the PDUs of calls, [MS-RPCE] 3.3.1.5.2.2.
+"""Protects the PDUs of calls by a security context, [MS-RPCE] 3.3.1.5.2.2.
 
                   header      stub and padding    trailer
 integrity         signed      signed              signed
@@ -32,32 +32,32 @@ class Guard:
     level: Protection
     context: SecurityContext
     refused: bool = False
-    """A token of an auth3 was wrong: no call may use the context."""
+    """Whether a token of an auth3 was wrong, so that no call may use the context."""
 
     @property
     def signs(self) -> bool:
-        """Return whether each PDU of a call carries a token."""
+        """Whether each PDU of a call carries a token."""
         return self.level >= Protection.PACKET
 
     @property
     def usable(self) -> bool:
-        """Return whether calls may use the context."""
+        """Whether calls may use the context."""
         return not self.refused and self.context.complete
 
     def fits(self, verifier: Verifier) -> bool:
-        """Return whether a PDU names the type and the level that were agreed upon."""
+        """Return whether a PDU names the agreed type and level."""
         return (verifier.kind, verifier.level) == (self.kind, self.level)
 
     def verifier(self, token: bytes, padding: int = 0) -> Verifier:
-        """Return what stands at the end of a PDU of this context."""
+        """Return the verifier at the end of a PDU of this context."""
         return Verifier(self.kind, self.level, self.number, token, padding)
 
     def overhead(self) -> int:
-        """Return bytes that the protection adds to a fragment whose stub is aligned."""
+        """Return the bytes that the protection adds to a fragment whose stub is aligned."""
         return TRAILER_SIZE + self.context.signature_size
 
     def protect(self, head: bytes, stub: bytes) -> bytes:
-        """Return a whole PDU; its header counts the padding and the token already."""
+        """Return a complete PDU; its header already counts the padding and the token."""
         padding = -len(stub) % TRAILER_ALIGNMENT
         body = stub + bytes(padding)
         trailer = self.verifier(b"", padding).trailer()
@@ -68,7 +68,7 @@ class Guard:
         return head + body + trailer + token
 
     def open(self, pdu: Pdu, stub: int, verifier: Verifier) -> bytes | memoryview:
-        """Return the stub that begins at an offset of a PDU; SecurityRefused when the signature is wrong."""
+        """Return the stub that begins at an offset of a PDU; SecurityRefused if the signature is wrong."""
         trailer = pdu.header.length - pdu.header.auth - TRAILER_SIZE
         end = trailer - verifier.padding
         if not self.signs:

@@ -1,4 +1,4 @@
-"""The security contexts of an accepted connection, [MS-RPCE] 3.3.1.5.2.1 and 3.3.1.5.4.
+"""Builds the security contexts of an accepted connection, [MS-RPCE] 3.3.1.5.2.1 and 3.3.1.5.4.
 
 A client names a context by a number, and builds it with tokens: the first in a bind or an alter_context,
 the others in alter_contexts or, the last one, in an auth3.  The level and the type never change afterwards.
@@ -29,7 +29,7 @@ class LoginRefused(Exception):
 
 
 class Logins:
-    """All security contexts of one connection."""
+    """The security contexts of a connection."""
 
     __slots__ = ("_first", "_guards", "_limit", "_secure", "building")
 
@@ -38,7 +38,7 @@ class Logins:
         self._limit = limit
         self._guards: dict[int, Guard] = {}
         self._first: Guard | None = None
-        """The context that the bind built: calls without a token are made in its name."""
+        """The context that the bind built, which calls without a token use."""
         self.building: Guard | None = None
         """The context that waits for another token."""
 
@@ -60,7 +60,7 @@ class Logins:
         return self._step(guard, verifier)
 
     def finish(self, verifier: Verifier) -> None:
-        """Take the token of an auth3; what is wrong with it, the first call will learn."""
+        """Take the token of an auth3; an error in it is reported by the first call."""
         guard = self.building
         assert guard is not None
         self.building = None
@@ -95,7 +95,7 @@ class Logins:
         return self._first
 
     def _create(self, verifier: Verifier) -> Guard:
-        """Make a security context of the type that the client wants."""
+        """Make a security context of the type that the client requests."""
         if verifier.level not in _LEVELS:
             raise LoginRefused(Nak.NOT_SPECIFIED, FaultStatus.UNSUPPORTED_LEVEL, f"level {verifier.level}")
         if len(self._guards) >= self._limit:
@@ -104,7 +104,7 @@ class Logins:
         if context is None:
             raise LoginRefused(Nak.AUTH_TYPE, FaultStatus.SECURITY_ERROR, f"authentication {verifier.kind}")
         if verifier.level == Protection.CALL:
-            # Over a connection it means PACKET; Windows and Samba refuse it.
+            # CONNECT over a connection means PACKET; Windows and Samba refuse it.
             raise LoginRefused(Nak.CHECKSUM, FaultStatus.SECURITY_ERROR, "the level of calls")
         return Guard(verifier.kind, verifier.number, Protection(verifier.level), context)
 

@@ -1,10 +1,10 @@
-"""The management interface that every server has, C706 appendix Q with [MS-RPCE] 2.2.1.3.
+"""Implements the management interface of every server, C706 appendix Q with [MS-RPCE] 2.2.1.3.
 
-opnum   0 inq_if_ids               which interfaces are here
+opnum   0 inq_if_ids               the interfaces of this server
         1 inq_stats                calls and packets, in and out
         2 is_server_listening      yes
         3 stop_server_listening    refused
-        4 inq_princ_name           who the server is, for one type of authentication
+        4 inq_princ_name           the name of the server, for one type of authentication
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Server(NamedTuple):
 
 
 def answer(opnum: int, stub: bytes, encoding: Encoding, server: Server) -> bytes | FaultStatus:
-    """Return the stub of a response, or why there is none."""
+    """Return the stub of a response, or the status of a failure."""
     method = METHODS.get(opnum)
     if method is None:
         return FaultStatus.OP_RANGE
@@ -97,12 +97,15 @@ def _is_server_listening(_request: NdrReader, response: NdrWriter, _server: Serv
 
 
 def _stop_server_listening(_request: NdrReader, response: NdrWriter, _server: Server) -> None:
-    """Refuse: only who runs the server stops it."""
+    """Refuse the request, because only its administrator stops the server."""
     response.u32(FaultStatus.ACCESS_DENIED)
 
 
 def _inq_princ_name(request: NdrReader, response: NdrWriter, server: Server) -> None:
-    """Write the name of the server, [MS-RPCE] 2.2.1.3.4; an empty one when it has none, or one too long."""
+    """Write the name of the server, [MS-RPCE] 2.2.1.3.4.
+
+    An empty one if there is none, or if it is too long.
+    """
     auth_type, room = request.u32(), request.u32()
     if room > MOST_OF_NAME:
         raise NdrFault(request.at, f"the client has room for {room} characters, more than {MOST_OF_NAME}")

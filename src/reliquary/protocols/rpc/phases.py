@@ -1,5 +1,4 @@
-"""The phases of an accepted connection, and its reaction to each PDU, [MS-RPCE] 3.3.3 and C706
-chapter 11.
+"""Defines the phases of an accepted connection and its reactions to PDUs, [MS-RPCE] 3.3.3, C706 chapter 11.
 
           bind without a token
 NEW ------------------------------------> BOUND     requests, more alter_contexts
@@ -18,12 +17,12 @@ Modules of this folder:
       logins        the security contexts of a client
       calls         requests into calls, and answers into responses
       limits        how much a client may have
-    client        one connection that we opened: calls in, bytes out; bytes in, answers out
-    events        what received bytes mean, for the network layer
+    client        one client connection: calls in, bytes out; bytes in, answers out
+    events        the events in received bytes, for the network layer
     fragments     bytes into PDUs, and fragments into stubs; `sending` is the other way
     guards        one security context at work
     associations  the groups of connections that share context handles
-    security      what a connection asks of NTLM or SPNEGO; `net/rpc` has the implementation
+    security      the interface of NTLM and SPNEGO, which `net/rpc` implements
     mgmt, epm     the two interfaces that every server has: what runs here, and at which port
 """
 
@@ -59,9 +58,9 @@ class Task(Enum):
     CANCEL = auto()
     FORGET = auto()
     NAK = auto()
-    """A bind that comes when it must not."""
+    """A bind that comes in a phase that does not allow it."""
     REFUSE = auto()
-    """The PDU breaks the protocol and is refused."""
+    """The PDU violates the protocol and is refused."""
 
 
 _OF_SERVERS: Final = (
@@ -99,7 +98,7 @@ TASKS: Final[Mapping[tuple[Phase, PduType], Task]] = {
 
 
 def task_of(phase: Phase, kind: int) -> Task:
-    """Return what is done with a PDU; a type that does not exist is a protocol error."""
+    """Return the reaction to a PDU; a type that does not exist is a protocol error."""
     try:
         return TASKS[phase, PduType(kind)]
     except ValueError:

@@ -1,14 +1,13 @@
-"""The interfaces and transfer syntaxes that a connection may use, C706 12.6.3.1 and [MS-RPCE]
-3.3.1.5.6.
+"""Negotiates the interfaces and transfer syntaxes of a connection, C706 12.6.3.1 and [MS-RPCE] 3.3.1.5.6.
 
 For each element of a bind or an alter_context:
 
     its first transfer syntax offers features    the features of both sides (once, and only in a bind)
     the interface is not served                  rejected: abstract syntax
-    no transfer syntax is spoken here            rejected: transfer syntaxes
+    no transfer syntax is supported            rejected: transfer syntaxes
     the interface was accepted before, here      rejected: transfer syntaxes
-    the number means something else already      a violation: the connection ends
-    otherwise                                    accepted, with the first transfer syntax that is spoken here
+    the number is in use for another context      a violation: the connection ends
+    otherwise                                    accepted, with the first supported transfer syntax
 
 The client chooses between NDR 2.0 and NDR64 by the order in which it offers them (QP-007, QP-008).
 """
@@ -56,7 +55,7 @@ def negotiate(
     *,
     first: bool,
 ) -> Negotiated:
-    """Answer the elements of a bind (`first`) or an alter_context; Violation when they break the protocol."""
+    """Answer the elements of a bind (`first`) or an alter_context; Violation if they break the protocol."""
     if not elements:
         raise Violation("no presentation context is offered")
     added: dict[int, PresentationContext] = {}

@@ -1,6 +1,6 @@
-"""The interface of a security provider, [MS-RPCE] 2.2.2.11 and 3.3.1.5.2.
+"""Defines the interface of a security provider, [MS-RPCE] 2.2.2.11 and 3.3.1.5.2.
 
-The provider draws challenges and looks at the clock, so it is in `net/rpc`; this module has its interface.
+The provider itself needs random challenges and the clock, so it is in `net/rpc`.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ class SecurityContext(Protocol):
 
     @property
     def complete(self) -> bool:
-        """Return whether the peer is known, so that signatures can be made."""
+        """Whether the peer is authenticated, so that signatures can be made."""
 
     @property
     def user(self) -> str:
-        """The name of the peer's user, once `complete`."""
+        """The name of the peer's user, after `complete`."""
 
     @property
     def signature_size(self) -> int:
         """The length of each signature in bytes."""
 
     def protects(self, level: Protection) -> bool:
-        """Return whether the two sides agreed upon what a level needs, once `complete`."""
+        """Return whether the two sides agreed on the protection of a level, after `complete`."""
 
     def step(self, token: bytes) -> bytes:
         """Take a token of the peer and return the next one, or nothing; SecurityRefused for a wrong one."""
@@ -42,7 +42,7 @@ class SecurityContext(Protocol):
         """Check the signature of a message; SecurityRefused when it is wrong."""
 
     def seal(self, before: bytes, data: bytes, after: bytes) -> tuple[bytes, bytes]:
-        """Encrypt `data` and sign all three; return what replaces `data`, and the signature."""
+        """Encrypt `data` and sign all three; return the encrypted data and the signature."""
 
     def unseal(self, before: bytes, data: bytes, after: bytes, signature: bytes) -> bytes:
         """Decrypt `data` and check the signature of all three; SecurityRefused when it is wrong."""

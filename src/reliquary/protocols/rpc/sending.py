@@ -1,4 +1,4 @@
-"""A stub into the PDUs that carry it: fragments, signed or encrypted if there is a security context."""
+"""Divides a stub into PDUs, which are signed or encrypted if there is a security context."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Head = Callable[[int, int, int, int], bytes]
 
 
 def fragments(stub: Sequence[bytes | memoryview], longest: int, head: Head, guard: Guard | None) -> bytes:
-    """Return all PDUs of a request or a response as one byte string; none is longer than `longest`."""
+    """Return all PDUs of a request or a response as bytes; none is longer than `longest`."""
     if guard is None or not guard.signs:
         return _plain(stub, longest - CALL_SIZE, head)
     room = longest - CALL_SIZE - guard.overhead()

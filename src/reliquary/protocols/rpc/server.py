@@ -1,11 +1,11 @@
-"""One accepted connection: bytes in, events out; answers in, bytes out.
+"""Implements an accepted connection: it turns bytes into events, and answers into bytes.
 
     receive --Pdus--> PDU --TASKS--> bind, alter_context, auth3     answered here
                                      request --Calls--> Called
                                      co_cancel, orphaned            Cancelled, Orphaned
     respond, fault --> output
 
-A client that breaks the protocol gets a bind_nak or a fault, and then the connection is `Closed`.
+A client that violates the protocol gets a bind_nak or a fault, and then the connection is `Closed`.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class ServerConnection:
         self._limits = limits
         self._address = address
         self._peer = peer
-        """The host of the client: only connections of one host share an association."""
+        """The host of the client; only connections of one host can share an association."""
         self._logins = Logins(secure, limits.logins)
         self._contexts: dict[int, PresentationContext] = {}
         self._out: list[bytes] = []
@@ -75,21 +75,21 @@ class ServerConnection:
 
     @property
     def closed(self) -> bool:
-        """Return whether the connection is of no more use."""
+        """Whether the connection can no longer be used."""
         return self._phase is Phase.CLOSED
 
     @property
     def outstanding(self) -> int:
-        """Calls that have no answer yet."""
+        """The calls without an answer."""
         return self._calls.outstanding
 
     @property
     def assembling(self) -> int:
-        """Bytes of the request whose last fragment has not come."""
+        """The bytes of the request whose last fragment has not come."""
         return self._calls.assembling
 
     def receive(self, data: bytes | memoryview) -> list[ServerEvent]:
-        """Take bytes of the client and return what they mean."""
+        """Take bytes of the client and return the events in them."""
         events: list[ServerEvent] = []
         if self.closed:
             return events
@@ -105,15 +105,15 @@ class ServerConnection:
         return events
 
     def respond(self, call: int, stub: Sequence[bytes | memoryview]) -> None:
-        """Answer a call; nothing happens for one that is not outstanding."""
+        """Answer a call; a call that is not outstanding is ignored."""
         self._out += self._calls.response(call, stub, self._fragment)
 
     def fault(self, call: int, status: int) -> None:
-        """Answer a call with a status; nothing happens for one that is not outstanding."""
+        """Answer a call with a status; a call that is not outstanding is ignored."""
         self._out += self._calls.fault(call, status)
 
     def output(self) -> list[bytes]:
-        """Take what is to be sent."""
+        """Remove and return the bytes that are to be sent."""
         out, self._out = self._out, []
         return out
 
@@ -173,7 +173,7 @@ class ServerConnection:
         return self._accept(agreed)
 
     def _authenticate(self, pdu: Pdu) -> list[ServerEvent]:
-        """Take the last token; an answer is not allowed, so a wrong one shows with the first call."""
+        """Take the last token; no answer is allowed, so an error in it is reported by the first call."""
         try:
             if not pdu.header.auth:
                 raise PduFault("the PDU has no token")
@@ -212,7 +212,7 @@ class ServerConnection:
         return negotiate(bind.elements, self._contexts, self._interfaces, self._limits.contexts, first=first)
 
     def _associate(self, group: int) -> bool:
-        """Join an association, or make one."""
+        """Join an association, or make one; return whether that was possible."""
         if group:
             if not self._associations.join(group, self._peer):
                 return False
@@ -224,7 +224,7 @@ class ServerConnection:
     def _ack(
         self, header: Header, agreed: Negotiated, answer: Verifier | None, kind: PduType, address: str
     ) -> None:
-        """Write the answer to a bind or an alter_context; header signing is agreed upon by either."""
+        """Write the answer to a bind or an alter_context; either agrees on header signing."""
         flags = WHOLE | header.flags & Flag.HEADER_SIGN
         if header.flags & Flag.HEADER_SIGN:
             self._calls.header_signing = True

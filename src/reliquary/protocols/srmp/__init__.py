@@ -1,4 +1,4 @@
-"""SRMP, [MC-MQSRM]: messages over HTTP as SOAP with attachments, streams exactly once and in order.
+"""Implements SRMP, [MC-MQSRM]: messages over HTTP as SOAP with attachments, exactly once and in order.
 
 It may import `streams`, `queueing`, `wire` and `base`, and no other protocol.
 Begin with `machine`, which lists the modules.

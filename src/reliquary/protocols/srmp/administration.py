@@ -1,4 +1,4 @@
-"""What an administrator decides about a stream that cannot go on (`reliquary.streams.resetting`)."""
+"""Resets a stream at the request of an administrator (`reliquary.streams.resetting` has the rules)."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ from reliquary.streams.resetting import reset
 
 
 def on_reset(state: State, event: ResetStream, now: Instant) -> None:
-    """Reset a stream, or say that there is none of this name."""
+    """Reset a stream, or report that no stream has this name."""
     reset(state, event, now, partial(start_anew, state))

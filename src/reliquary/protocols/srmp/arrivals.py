@@ -1,8 +1,8 @@
-"""What arrives, [MC-MQSRM] 3.1.5.1: it is decoded, routed, and handed to the role that it is for.
+"""Decodes and routes messages that arrive, [MC-MQSRM] 3.1.5.1, and passes each to its role.
 
 PostArrived --> decode --> kind --> route --> a user message, or a receipt for an application: receiver
                    |         |        |
-                  400        |        '-----> for another host: forwarded as it came
+                  400        |        '-----> for another host: forwarded unchanged
                              '--------------> a stream receipt, or a final one: sender
 """
 
@@ -31,7 +31,7 @@ from reliquary.queueing.model.travel.transfer import ListenersChanged
 
 
 def on_post(state: State, event: PostArrived, now: Instant) -> None:
-    """Another host posted a message."""
+    """Process a message that another host posted."""
     if not state.address.authorities:
         answer(state, event.to, 500, "this manager does not know its own address yet")
         return
@@ -54,7 +54,7 @@ def _too_large(size: int, largest: int) -> SrmpFault:
 
 
 def on_apdu(state: State, event: ApduArrived, now: Instant) -> None:
-    """A message came by multicast: there is no answer, and its sender gets no receipts."""
+    """Process a message that came by multicast, for which there is no answer and no receipt."""
     state.receiver.peer = ""
     try:
         arrived = decode_apdu(event.data, largest=state.largest_post)
@@ -69,14 +69,14 @@ def on_apdu(state: State, event: ApduArrived, now: Instant) -> None:
 
 
 def on_listeners_changed(state: State, signal: ListenersChanged, now: Instant) -> None:
-    """Queues listen to other multicast addresses."""
+    """Change the multicast groups, because queues listen to other addresses."""
     del now
     state.listening = signal.addresses
     state.draft.ask(ListenTo(signal.addresses))
 
 
 def _receive(state: State, to: int, arrived: Arrived, now: Instant) -> None:
-    """Route the message, and do what its kind asks for."""
+    """Route the message, and process it by its kind."""
     kind = kind_of(arrived.envelope)
     if kind in RECEIPTS:
         state.counts[Count.RECEIPTS_RECEIVED] += 1
@@ -87,20 +87,20 @@ def _receive(state: State, to: int, arrived: Arrived, now: Instant) -> None:
     if way.name:
         _KINDS[kind](state, to, arrived, way, now)
     else:
-        # DEPARTS from 3.1.5.1.3 (SR-186): the envelope goes on as it came, with its identifier, its
+        # DEPARTS from 3.1.5.1.3 (SR-186): the envelope is forwarded unchanged, with its identifier, its
         # stream and its receipts' address, because receipts lead from end to end.
         message = message_of(arrived, now=in_whole_seconds(now))
         hand_over(state, Arriving(to, arrived.envelope), way, message)
 
 
 def _is_for_the_sender(state: State, kind: MessageKind, envelope: Envelope) -> bool:
-    """Return whether it is a receipt for a stream of ours, or for one given up, whatever `to` says."""
+    """Return whether it is a receipt for a stream of this manager, or for one given up; `to` is ignored."""
     if (
         kind not in (MessageKind.STREAM_RECEIPT, MessageKind.FINAL_STREAM_RECEIPT)
         or envelope.stream_receipt is None
     ):
         return False
-    # two managers may have streams of one number: the sender belongs to the name
+    # streams of two managers may have one number, so the name contains the sender
     sender_of, _ = stream_id(envelope.stream_receipt.identifier, "2.2.5.6")
     return any(sent.stream.sender == sender_of for sent in state.sent.values())
 

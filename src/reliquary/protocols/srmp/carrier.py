@@ -1,7 +1,7 @@
-"""SRMP as a carrier: which destinations are its own, and which messages it can bring there.
+"""Describes SRMP as a carrier: its destinations, and the messages that it can bring there.
 
-A message for a URL or a multicast address is refused at the send, or it goes.  A sender that learns this
-at once can mend it; in the outgoing queue the message would only become a dead letter.
+A message that it cannot bring is refused at the send.  Then its sender can correct it at once; in the
+outgoing queue the message would become a dead letter.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ SIGNATURE: Final = 4096
 """Room for the signature of a multicast message."""
 LAST_ORDINAL: Final = 0xFFFFFFFF
 ANY_TIME: Final = 1_700_000_000
-"""Every time has as many characters in an envelope as this one."""
+"""A time; every time has as many characters in an envelope as this one."""
 ESCAPED: Final = 6
-"""Bytes that one character takes at most, as `&quot;`."""
+"""The most bytes of an escaped character, as in `&quot;`."""
 _NOT_IN_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def carrier(*, signs: bool, largest: int = LARGEST_MESSAGE) -> Carrier:
-    """Return the description of SRMP for the queue manager; `signs` where there is a key to sign with.
+    """Return the description of SRMP for the queue manager; `signs` if there is a key to sign with.
 
     Messages with more than `largest` bytes are refused at the send.
     """
@@ -72,7 +72,7 @@ def carrier(*, signs: bool, largest: int = LARGEST_MESSAGE) -> Carrier:
 
 
 def claims(name: SingleName) -> bool:
-    """Return whether messages go there by SRMP: to URLs of HTTP and to multicast addresses."""
+    """Return whether SRMP carries messages to this destination: a URL of HTTP or a multicast address."""
     return isinstance(name, MulticastName) or (isinstance(name, DirectName) and name.scheme in (HTTP, HTTPS))
 
 
@@ -91,7 +91,7 @@ def check(state: State, name: SingleName, message: Message, *, in_transaction: b
 
 
 def _check_size(name: SingleName, message: Message, largest: int) -> None:
-    """Refuse what no receiver with our own limits would take."""
+    """Refuse a message that no receiver with these limits would take."""
     size = message.body_size + len(message.extension)
     if size > largest:
         raise UsageError(
@@ -122,7 +122,7 @@ def _check(state: State, name: SingleName, message: Message) -> None:
 
 
 def _check_names(state: State, name: SingleName, message: Message) -> None:
-    """Refuse names of queues that the receiver could not use; a queue of ours goes as its URL."""
+    """Refuse names of queues that the receiver could not use; a local queue is named by its URL."""
     reports_to = names(message)
     for each in (message.response_queue, *message.response_queues, *reports_to, *message.destination_queues):
         if each and not is_format_name(each) and not _is_ours(state, each):
@@ -140,7 +140,7 @@ def _check_names(state: State, name: SingleName, message: Message) -> None:
 
 
 def _check_multicast(state: State, name: MulticastName, message: Message, *, in_transaction: bool) -> None:
-    """Check a message to a multicast address: receivers do not answer, so it cannot ask for receipts
+    """Check a message to a multicast address: receivers do not answer, so it cannot request receipts
     ([MC-MQSRM] 3.1.7.2.3).
     """
     if in_transaction:
@@ -161,9 +161,9 @@ def _check_multicast(state: State, name: MulticastName, message: Message, *, in_
 
 
 def size_on_wire(state: State, name: MulticastName, message: Message) -> int:
-    """Return the bytes of a message in its group, in an envelope whose numbers are at their longest.
+    """Return the size of a message in its group, in an envelope with numbers of the largest length.
 
-    A signature is counted with the most room that it may need, because the key is not known here.
+    A signature is counted with its largest size, because the key is not known here.
     """
     lineage = state.identity().identifier
     addressed = message.changed(
@@ -180,7 +180,7 @@ def size_on_wire(state: State, name: MulticastName, message: Message) -> int:
 
 
 def _longest_origin(state: State) -> str:
-    """Return the longest beginning that URLs of our queues may have."""
+    """Return the longest beginning that URLs of local queues can have."""
     known = {authority for each in state.travel.own_urls.values() for authority in each.authorities}
     return f"https://{max(known, key=len, default=state.identity().computer_name)}"
 
@@ -195,7 +195,7 @@ def _texts(message: Message) -> Iterator[tuple[str, str]]:
 
 
 def _is_ours(state: State, path: str) -> bool:
-    """Return whether messages can come to a path name by its URL: it is ours, and no journal."""
+    """Return whether messages can come to a path name by its URL: a local queue that is no journal."""
     try:
         name = destinations.read_name(state, path)
     except UsageError:

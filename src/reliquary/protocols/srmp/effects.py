@@ -1,4 +1,4 @@
-"""Effects: what SRMP asks the network to do, once the facts are on disk."""
+"""Defines what the network performs for SRMP after the facts are on disk."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from reliquary.base.turn import Effect
 
 
 class Post(Effect, frozen=True):
-    """Send a message; the answer comes as `PostEnded`.
+    """Send a message; `PostEnded` reports the answer.
 
     The POSTs of one session go out in this order on one connection, several at a time.
     """
@@ -17,7 +17,7 @@ class Post(Effect, frozen=True):
     server: str
     """`http://host[:port]` to connect to, after redirection."""
     authority: str
-    """The Host header: that of the destination."""
+    """The Host header, which names the host of the destination."""
     target: str
     """The path and query of the request."""
     content_type: str
@@ -25,7 +25,7 @@ class Post(Effect, frozen=True):
     hops: int = 0
     """How many managers have forwarded the message."""
     trace_context: str = ""
-    """The trace that the message belongs to; header fields of HTTP say it."""
+    """The trace of the message, for header fields of HTTP."""
 
 
 class EndSession(Effect, frozen=True):
@@ -48,6 +48,6 @@ class SendApdu(Effect, frozen=True):
 
 
 class ListenTo(Effect, frozen=True):
-    """Be a member of these multicast groups (`ip:port`) and leave all others."""
+    """Join these multicast groups (`ip:port`) and leave all others."""
 
     addresses: frozenset[str]

@@ -1,4 +1,4 @@
-"""Events that reach SRMP from the network, and the answer to a POST."""
+"""Defines the events from the network, and the answer to a POST."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reliquary.streams import events
 
 
 class PostArrived(Event, frozen=True):
-    """Another host posted a message to us; `to` waits for a `PostAnswer`."""
+    """Another host posted a message to this server; `to` waits for a `PostAnswer`."""
 
     to: int
     content_type: str
@@ -19,7 +19,7 @@ class PostArrived(Event, frozen=True):
     hops: int = 0
     """How many managers have forwarded the message."""
     peer: str = ""
-    """The address of the host that posted it; empty where it is not known."""
+    """The address of the host that posted it; empty if it is unknown."""
     trace_context: str = ""
     """The trace that the message belongs to."""
 
@@ -34,7 +34,7 @@ class PostAnswer(msgspec.Struct, frozen=True, gc=False):
 
 
 class PostEnded(Event, frozen=True):
-    """A POST of ours has its answer, or will have none."""
+    """A POST of this manager was answered or has failed."""
 
     session: int
     """The number of the outgoing queue."""
@@ -42,12 +42,12 @@ class PostEnded(Event, frozen=True):
     """The epoch of the session when the message was posted; an answer to an earlier one is ignored."""
     lookup_id: int
     status: int = 0
-    """0 when there is none."""
+    """The HTTP status; 0 without an answer."""
     failure: Failure | None = None
     why: str = ""
     """The failure, or the text of a peer that refuses the message."""
     reason: MessageClass | None = None
-    """The reason of a peer that runs this program; None where the answer has none."""
+    """The reason from a peer that runs this program; None if the answer has none."""
 
 
 class ResetStream(events.ResetStream, frozen=True):
@@ -58,17 +58,20 @@ class ApduArrived(Event, frozen=True):
     """A message came by multicast: head and body of a POST in one."""
 
     address: str
-    """`ip:port` it was sent to."""
+    """The multicast address `ip:port` of the message."""
     data: bytes
 
 
 class Addressed(Event, frozen=True):
-    """The server listens: under these authorities others reach us (`host`, `host:port`)."""
+    """The server listens: other hosts reach it under these authorities (`host`, `host:port`)."""
 
     receipts_host: str
     """The host that stream receipts are sent to."""
     authorities: frozenset[str]
     secure_receipts_host: str = ""
-    """The host that they are sent to by https, if that has another port; empty for `receipts_host`."""
+    """The host for receipts by https, if that has another port; empty for `receipts_host`."""
     receipts_scheme: str = ""
-    """`http` or `https` where we listen to one alone; empty for the scheme of the destination."""
+    """`http` or `https` if the server listens to only one of them.
+
+    Empty for the scheme of the destination.
+    """

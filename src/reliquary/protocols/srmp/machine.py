@@ -1,15 +1,15 @@
-"""SRMP as a machine: events of the network and signals of the queue manager, each to its rule.
+"""Implements SRMP as a machine, which passes each event and signal to its rule.
 
 Modules of this folder:
 
 codec              bytes <-> Message
-arrivals           what arrives: decoded, routed, and handed to one of the roles
-sender             sessions of outgoing queues, POSTs and what their answers mean, streams and their receipts
+arrivals           messages that arrive are decoded, routed, and passed to a role
+sender             sessions of outgoing queues, POSTs and their answers, streams and their receipts
 receiver           messages: judged, stored, answered; the receipts that their senders get
-state, tables      what SRMP knows; the durable part of it is streams (`reliquary.streams`)
-events, effects    what the network reports, and what it is asked to do
+state, tables      the state of SRMP; the durable part of it is streams (`reliquary.streams`)
+events, effects    what the network reports, and what it performs
 signing, trust     XML signatures of both roles
-settings           what an administrator chose; `redirection` is a part of it
+settings           settings of an administrator; `redirection` is a part of it
 machine            the events, signals and timers that SRMP takes, each with its rule
 """
 
@@ -40,13 +40,13 @@ class Srmp(Ruled[State]):
 
 
 def _addressed(state: State, event: events.Addressed, now: Instant) -> None:
-    """The server listens: sender and receiver go on with what was outstanding before a restart."""
+    """Let sender and receiver continue with work from before a restart, because the server listens."""
     posting.on_addressed(state, event, now)
     receipts.on_addressed(state, event, now)
 
 
 def _era_began(state: State, signal: transfer.EraBegan, now: Instant) -> None:
-    """The store was restored: streams are marked, both ways."""
+    """Mark the streams of both directions, because the store was restored."""
     del now
     begin_era(state, Instant(signal.era.began))
 

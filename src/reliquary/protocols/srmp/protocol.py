@@ -1,4 +1,4 @@
-"""SRMP as a protocol that a queue manager can be opened with."""
+"""Describes SRMP as a protocol with which a queue manager can be opened."""
 
 from __future__ import annotations
 

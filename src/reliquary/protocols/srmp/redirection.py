@@ -1,4 +1,4 @@
-"""Redirection, [MC-MQSRM] 3.1.1.1.9 and .10: one URL in place of another, the first that matches."""
+"""Replaces one URL by another, as the first matching redirection says, [MC-MQSRM] 3.1.1.1.9 and .10."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Redirection(msgspec.Struct, frozen=True):
 
 
 def matches(pattern: str, url: str) -> bool:
-    """Return whether a URL matches a pattern, whatever the case of letters (SR-131).
+    """Return whether a URL matches a pattern, without regard to case (SR-131).
 
     >>> matches("http://Example.com/*", "http://example.com/msmq/private$/orders")
     True

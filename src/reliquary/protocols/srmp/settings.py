@@ -1,4 +1,4 @@
-"""What an administrator may choose, [MC-MQSRM] 3.1.1.1.5 and 3.1.1.1.7 to .10."""
+"""Defines the settings of SRMP, [MC-MQSRM] 3.1.1.1.5 and 3.1.1.1.7 to .10."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class SrmpSettings:
 
     @property
     def largest_post(self) -> int:
-        """Bytes of the body of a POST."""
+        """The most bytes of the body of a POST."""
         return self.largest_message + ENVELOPE_BYTES
 
     def __post_init__(self) -> None:

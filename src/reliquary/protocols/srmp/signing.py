@@ -1,4 +1,4 @@
-"""XML signatures made and verified, [MC-MQSRM] 2.2.7, 3.1.5.1.6.1 and 3.1.7.2.4.
+"""Makes and verifies XML signatures, [MC-MQSRM] 2.2.7, 3.1.5.1.6.1 and 3.1.7.2.4.
 
     sign     body, extension --> digests --> SignedInfo --> signature --> Signature for the envelope
     verify   the steps in reverse, as a list of checks in the order of the text; the first that fails
@@ -49,7 +49,7 @@ DIGEST_OF: Final[Mapping[HashAlgorithm, str]] = {
     HashAlgorithm.SHA: algorithms.SHA1,
     HashAlgorithm.MD5: algorithms.MD5,
 }
-"""The others have no URI."""
+"""The URIs of hash algorithms; other algorithms have none."""
 HASH_OF: Final = {
     uri: algorithm for algorithm, uri in DIGEST_OF.items() if algorithm is not HashAlgorithm.SHA
 }
@@ -64,7 +64,10 @@ _GUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNOR
 
 
 def is_to_be_signed(message: Message) -> bool:
-    """Return whether a message goes with a signature of ours; one that goes on has its own, or none."""
+    """Return whether this manager signs a message.
+
+    A forwarded message keeps its own signature, or has none.
+    """
     more = message.more or USUAL
     return more.authentication is _SIGNED and not more.soap_envelope
 
@@ -72,8 +75,8 @@ def is_to_be_signed(message: Message) -> bool:
 def sign(message: Message, source: UUID, trust: Trust) -> tuple[Message, str]:
     """Return the message with the hash that was used, and its Signature for the envelope.
 
-    `source` is the GUID in the Content-Ids of its parts.  A retry has an unchanged signature, unless
-    the key is one of DSA.
+    `source` is the GUID in the Content-Ids of its parts.  A retry has an unchanged signature, unless it
+    is a DSA key.
     """
     signer = trust.signer
     assert signer is not None, "the manager takes nothing to be signed without a key"
@@ -86,7 +89,7 @@ def sign(message: Message, source: UUID, trust: Trust) -> tuple[Message, str]:
         [(f"cid:{name}@{source}", uri, DIGESTS[uri].of(part)) for name, part in parts.items() if part],
     )
     value = METHODS[signer.method].sign(signer.key, signed_info.encode())
-    # DEPARTS from 2.2.7 (SR-109): KeyInfo brings the certificate, because the text says that it is attached
+    # DEPARTS from 2.2.7 (SR-109): KeyInfo contains the certificate, because the text says that it is attached
     # and has no element for it.
     return message, write_signature(signed_info, value, signer.encoded)
 
@@ -94,7 +97,7 @@ def sign(message: Message, source: UUID, trust: Trust) -> tuple[Message, str]:
 def parts_source(message: Message) -> UUID:
     """Return the GUID in the Content-Ids of a message's parts.
 
-    Of a message that goes on with its envelope it is the one that the signature there names.
+    For a message that is forwarded with its envelope it is the GUID in its signature.
     """
     envelope = (message.more or USUAL).soap_envelope
     if NAMESPACE in envelope:
@@ -128,7 +131,7 @@ class Case:
     value: bytes = b""
     """The bytes of the element SignatureValue."""
     candidates: list[x509.Certificate] = field(default_factory=list)
-    """Whose certificate it may be; in the end, whose it is."""
+    """The certificates that may belong to the signer; after the checks, only that of the signer."""
 
     @property
     def signature(self) -> Signature:
@@ -141,14 +144,14 @@ class Case:
         return self.signature.references
 
     def part(self, reference: Reference) -> bytes | None:
-        """Return the part that a reference means; None if it is not there."""
+        """Return the part of a reference; None if it does not exist."""
         if _kind(reference) == "body":
             return self.arrived.body if self.arrived.has_body else None
         return self.arrived.extension if self.arrived.has_extension else None
 
 
 def verify(arrived: Arrived, message: Message, trust: Trust, now: Instant) -> Message:
-    """Return the message, authenticated by its signature; SrmpFault says what is wrong with that."""
+    """Return the message, authenticated by its signature; SrmpFault names the error in a signature."""
     try:
         case = Case(arrived, read_signatures(arrived.text), trust, now)
     except PeerFault as why:
@@ -252,7 +255,7 @@ def _one_value(case: Case) -> str:
 
 
 def _certificate_is_believed(case: Case) -> str:
-    """The one that came; without one, all that are trusted: whose key it was, the value shows."""
+    """Return the doubt about the candidate certificates: the one that came, or else all trusted ones."""
     given = case.signature.certificates
     if not given:
         case.candidates = [each for each in case.trust.trusted if not doubt_of(each, case.now)]

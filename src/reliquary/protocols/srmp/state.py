@@ -1,4 +1,4 @@
-"""What SRMP knows: its streams (`reliquary.streams`), sessions of outgoing queues, messages of this turn.
+"""Defines the state of SRMP: streams (`reliquary.streams`), sessions, and messages of this turn.
 
 Only the streams are durable: facts change them, and their rows rebuild them when the process starts.
 """
@@ -34,7 +34,7 @@ class Arriving(msgspec.Struct, frozen=True, gc=False):
     """A message that the manager judges in this turn."""
 
     to: int
-    """The caller who is answered; 0 where there is none."""
+    """The caller who is answered; 0 without one."""
     envelope: Envelope
     destination: str = ""
     """The key of its stream; empty for a message that is forwarded."""
@@ -42,16 +42,16 @@ class Arriving(msgspec.Struct, frozen=True, gc=False):
     """The key under which its identifier is remembered; empty for a message that is forwarded."""
     express: bool = False
     ours: bool = False
-    """A user message that was posted to us, so that its receipts are ours to send."""
+    """Whether it is a user message that was posted here, so that this manager sends its receipts."""
     crosses: bool = False
-    """Whether the message continues by another protocol, so that it is never received by SRMP."""
+    """Whether another protocol forwards the message, so that SRMP never receives it."""
     late: bool = False
     """Whether the number of the message was skipped in its stream."""
 
 
 @dataclass(slots=True)
 class Session:
-    """The session of one outgoing queue, [MC-MQSRM] 3.1.1.1.3, and how far its stream got."""
+    """The session of one outgoing queue, [MC-MQSRM] 3.1.1.1.3, with the progress of its stream."""
 
     queue: int
     destination: str
@@ -60,7 +60,7 @@ class Session:
     wait: ReceiptWait
     """The wait for the next stream receipt; Stream Receipt Wait Timer."""
     epoch: int = 0
-    """Answers to POSTs of another epoch change nothing, but for that of a stream's start."""
+    """Answers to POSTs of another epoch are ignored, except that of a stream's start."""
     unheard_start: tuple[int, int, int] | None = None
     """The epoch, the message and the stream of a number 1 that had no answer when the session closed."""
     phase: Phase = Phase.CLOSED
@@ -73,31 +73,31 @@ class Session:
     taken: set[int] = field(default_factory=set)
     """Messages of the stream that were answered with 200 and have no stream receipt."""
     withheld: dict[int, None] = field(default_factory=dict)
-    """The messages of them that the manager does not know yet: too many wait for receipts."""
+    """Messages of them that are not reported to the manager yet, because too many wait for receipts."""
     has_unposted: bool = False
-    """The manager has handed out messages that were not posted."""
+    """Whether the manager has handed out messages that were not posted."""
     progress: Progress = field(default_factory=Progress)
 
     def start_counting(self) -> None:
-        """Count from zero, for a stream that begins (SR-267)."""
+        """Count from zero, because a stream begins (SR-267)."""
         self.progress.begin()
         self.wait.progress()
 
 
 def queue_of(name: DirectName) -> str:
-    """Return the queue that a URL names at its host, without regard to case; empty where it names none."""
+    """Return the queue in a URL at its host, without regard to case; empty if it names none."""
     return f".\\{name.queue_path}".casefold() if name.queue_path else ""
 
 
 class Count(Enum):
-    """Counts of what happened, for the metrics."""
+    """The counters for the metrics."""
 
     DUPLICATES = "duplicates"
     """The number of messages that came again."""
     OUT_OF_TURN = "out-of-turn"
     """Messages of a stream that came before a message that must come first."""
     GAPS_CLOSED = "gaps-closed"
-    """Streams that went on after numbers which were lost with a store that was restored."""
+    """Streams that continued after numbers which were lost with a restored store."""
     RECEIPTS_SENT = "receipts-sent"
     RECEIPTS_LOST = "receipts-lost"
     """Receipts that the manager refused."""
@@ -114,11 +114,14 @@ class SenderState:
     wanted: dict[int, str] = field(default_factory=dict)
     """Destinations by outgoing queue; their sessions open when `Addressed` has come."""
     missing: dict[int, Instant] = field(default_factory=dict)
-    """Since when the queue there seems to be missing, by outgoing queue."""
+    """The time since when the remote queue seems to be missing, by outgoing queue."""
     outbox: list[SendUserMessage] = field(default_factory=list)
     """Messages that the manager handed out in this turn."""
     manager: UUID = NO_GUID
-    """The identifier of our queue manager, under which streams go; known when the first session opens."""
+    """The identifier of this queue manager, which is part of stream names.
+
+    Set when the first session opens.
+    """
 
 
 @dataclass(slots=True)
@@ -137,10 +140,10 @@ class ReceiverState:
 
 @dataclass(slots=True)
 class OwnAddress:
-    """Our own names and where receipts are to be sent; `sender.posting` writes it when `Addressed` comes."""
+    """The own names and the address for receipts; `sender.posting` writes it when `Addressed` comes."""
 
     receipts_host: str = ""
-    """Empty until `Addressed` has come: no stream begins before."""
+    """Empty until `Addressed` has come; no stream begins before that."""
     secure_receipts_host: str = ""
     receipts_scheme: str = ""
     """`http`, `https` or empty: the field of `Addressed`."""
@@ -148,7 +151,7 @@ class OwnAddress:
 
 
 class State(StreamState):
-    """All that the rules read and write: the streams, a part for each role, and what both roles share."""
+    """The state that the rules read and write: the streams, a part for each role, and shared parts."""
 
     def __init__(self, rows: Rows, settings: SrmpSettings) -> None:
         super().__init__(rows, STREAM_TABLES, history_size=settings.history_size)
@@ -172,5 +175,5 @@ class State(StreamState):
         return queue_of(name) if isinstance(name, DirectName) else destination
 
     def name_of(self, stream: OutgoingStream) -> str:
-        """Return the streamId under which a stream goes over the wire (SR-071)."""
+        """Return the streamId of a stream on the wire (SR-071)."""
         return stream_id_text(stream.sender, stream.number)

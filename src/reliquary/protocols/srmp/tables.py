@@ -1,4 +1,4 @@
-"""Where SRMP's durable state lies: in the five tables of its streams (`reliquary.streams.tables`)."""
+"""Names SRMP's durable state, which is in the five tables of its streams (`reliquary.streams.tables`)."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Whose signatures are trusted, and with what key our own are made.
+"""Decides which signatures are trusted, and holds the key for signing.
 
     trusted: a certificate itself                    its owner is trusted
     trusted: the certificate of an authority         owners of certificates that it issued itself are trusted
     nothing trusted                                  every signature is refused
 
-A certificate is valid between its two dates alone, and if it says what its key is for, that has to be
-signatures.  Obsolete algorithms are neither used nor accepted unless an administrator allows them.
+A certificate is valid only between its two dates, and if it limits the use of its key, signatures must
+be allowed.  Obsolete algorithms are neither used nor accepted unless an administrator allows them.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Signer:
 
     @property
     def encoded(self) -> bytes:
-        """Return the certificate in DER."""
+        """The certificate in DER."""
         return self.certificate.public_bytes(Encoding.DER)
 
 
@@ -59,7 +59,7 @@ class Trust:
     """The key that signs, and the certificates and algorithms that are accepted."""
 
     signer: Signer | None = None
-    """Makes our signatures; without one nothing is signed."""
+    """The signer of messages; without one nothing is signed."""
     trusted: tuple[x509.Certificate, ...] = ()
     """Certificates of senders, or of authorities that issue theirs."""
     allowed: frozenset[Obsolete] = frozenset()
@@ -84,18 +84,18 @@ class Trust:
         return doubt_of(certificate, now)
 
     def doubt_of_signer(self, now: Instant) -> str:
-        """Return the reason why messages cannot be signed now; empty when they can."""
+        """Return the reason why messages cannot be signed now; empty if they can."""
         if self.signer is None:
             return "there is no signing key"
         return doubt_of(self.signer.certificate, now)
 
 
 NO_TRUST: Final = Trust()
-"""Signs nothing, and refuses every signature."""
+"""A setting without keys, which refuses every signature."""
 
 
 def doubt_of(certificate: x509.Certificate, now: Instant) -> str:
-    """Return the fault of a certificate at this moment; empty when it has none."""
+    """Return the fault of a certificate at this time; empty if it has none."""
     try:
         key, use = certificate.public_key(), _key_usage(certificate)
         start, end = certificate.not_valid_before_utc, certificate.not_valid_after_utc
@@ -133,7 +133,7 @@ def _key_usage(certificate: x509.Certificate) -> x509.KeyUsage | None:
 
 
 def read_certificate(encoded: bytes) -> x509.Certificate | None:
-    """Return a certificate in DER; None when it cannot be read, or only with a warning of the library."""
+    """Return a certificate in DER; None if it cannot be read, or only with a warning of the library."""
     try:
         with catch_warnings(action="error", category=CryptographyDeprecationWarning):
             return x509.load_der_x509_certificate(encoded)

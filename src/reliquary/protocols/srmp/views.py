@@ -1,4 +1,4 @@
-"""Records of SRMP's streams, both ways, for administrators; read from the state, never changed."""
+"""Makes records of SRMP's streams for administrators; it reads the state and never changes it."""
 
 from __future__ import annotations
 

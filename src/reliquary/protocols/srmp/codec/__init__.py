@@ -1,4 +1,4 @@
-"""SRMP's bytes: SOAP envelope and MIME parts on one side, values and `Message` on the other.
+"""Converts between SRMP's bytes (SOAP envelope and MIME parts) and values.
 
 It may import `queueing`, `wire` and `base`.  Begin with `decode`.
 """

@@ -1,4 +1,4 @@
-"""Receipts as the header blocks that carry them, [MC-MQSRM] 2.2.5.4 to 2.2.5.6."""
+"""Writes receipts as header blocks, [MC-MQSRM] 2.2.5.4 to 2.2.5.6."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from reliquary.wire.xml_text import escaped
 
 
 def delivery_block(receipt: DeliveryReceipt) -> str:
-    """`deliveryReceipt`: the message is in its queue (SR-079, SR-080)."""
+    """Return `deliveryReceipt`: the message is in its queue (SR-079, SR-080)."""
     return (
         f"<deliveryReceipt><receivedAt>{moment_text(receipt.received_at)}</receivedAt>"
         f"<id>{escaped(receipt.id)}</id></deliveryReceipt>"
@@ -16,7 +16,7 @@ def delivery_block(receipt: DeliveryReceipt) -> str:
 
 
 def commitment_block(receipt: CommitmentReceipt) -> str:
-    """`commitmentReceipt`: the message was read, or never will be (SR-083 to SR-085)."""
+    """Return `commitmentReceipt`: the message was read, or never will be (SR-083 to SR-085)."""
     return (
         f"<commitmentReceipt><decidedAt>{moment_text(receipt.decided_at)}</decidedAt>"
         f"<decision>{'positive' if receipt.positive else 'negative'}</decision>"
@@ -25,7 +25,10 @@ def commitment_block(receipt: CommitmentReceipt) -> str:
 
 
 def stream_receipt_block(receipt: StreamReceipt) -> str:
-    """`streamReceipt`: all messages of the stream up to this one are in their queue (SR-087, SR-088)."""
+    """Return `streamReceipt`.
+
+    All messages of the stream up to this one are in their queue (SR-087, SR-088).
+    """
     return (
         f"<streamReceipt><streamId>{escaped(receipt.identifier)}</streamId>"
         f"<lastOrdinal>{receipt.last}</lastOrdinal></streamReceipt>"

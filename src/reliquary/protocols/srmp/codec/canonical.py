@@ -1,4 +1,4 @@
-"""Envelopes as managers write them, read without an XML parser, which takes several times as long.
+"""Reads envelopes in the form that managers write, without an XML parser, which takes several times as long.
 
     <se:Envelope ...><se:Header><path ...>           these tags to the letter, in this order,
       <action>text</action><to>text</to>...          no white space between them
@@ -6,13 +6,13 @@
     [<services ...><durable/></services>] [<stream ...>...</stream>]
     <Msmq ...>...</Msmq></se:Header>...              known elements that hold text only
 
-A sender repeats most of it from message to message: all but the number of the message and its place in a
-stream is read once, and so are the attributes that it gives the message.  To know a text again, its numbers
-are cut out of it and the first ones put in their place.
+A sender repeats most of it from message to message: all but the number of the message and its place in
+a stream is read once, and so are the attributes that it gives the message.  To recognize a text, its
+numbers are replaced by the first ones.
 
-That is every message that asks for no receipt and no answer.  Whatever is not exactly so, to the last
-character, is left to the parser, and so is what is wrong with it: what is read here is what it would
-read, or nothing is.
+Every message without a request for a receipt or an answer has this form.  An envelope that differs from
+it in any character is left to the parser, which also reports errors: this module returns the result of
+the parser, or None.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ _MSMQ_TEXTS: Final = frozenset(
 )
 
 LONGEST: Final = 4 * 1024
-"""Characters of an envelope; hardly one of this form comes near it."""
+"""The most characters of an envelope; few envelopes of this form come near it."""
 
 
 class Known(msgspec.Struct):
@@ -90,7 +90,7 @@ class Known(msgspec.Struct):
     """The text in `id` after the number of the message."""
     stream: StreamName | None
     uses: int = 0
-    """How many envelopes with this content were read."""
+    """The number of envelopes with this content that were read."""
 
     def numbered(self, number: str, current: int, previous: int | None) -> Envelope | None:
         """Return the envelope with these numbers, `current` is 0 outside a stream; None for numbers that
@@ -104,7 +104,7 @@ class Known(msgspec.Struct):
             place = None if stream is None else place_in(stream, current, previous)
             return numbered(self.envelope, identifier, uniquifier, place)
         except SrmpFault:
-            return None  # the parser says what is wrong
+            return None  # the parser reports the error
 
 
 class Canonical(NamedTuple):
@@ -152,7 +152,7 @@ def canonical(text: str) -> Canonical | None:
 def _read(text: str) -> Known | None:
     """Return the content of an envelope whose numbers were replaced by the first ones; None for another form.
 
-    Envelopes that differ only in their numbers are one text here, so each of them is read once.
+    Envelopes that differ only in their numbers are equal texts here, so only one of them is read.
     """
     found = _FORM.fullmatch(text, len(_FIRST), len(text) - len(_LAST))
     if found is None:
@@ -162,7 +162,7 @@ def _read(text: str) -> Known | None:
         said = _repeated(action, to, manager, expires_at, sent_at, durable is not None, msmq)
         name = None if stream is None else stream_name(stream)
     except SrmpFault:
-        return None  # the parser says what is wrong
+        return None  # the parser reports the error
     return None if said is None else Known(*said, manager, name)
 
 
@@ -170,11 +170,11 @@ def _read(text: str) -> Known | None:
 def _repeated(
     action: str, to: str, manager: str, expires_at: str, sent_at: str | None, durable: bool, msmq: str
 ) -> tuple[Envelope, Message | None] | None:
-    """Return all that senders repeat from message to message; None where it is not of this form."""
+    """Return the content that senders repeat from message to message; None for another form."""
     said = _msmq(msmq)
     if said is None or not (_is_plain(action) and _is_plain(to)):
         return None
-    message_id(f"uuid:0{manager}")  # it is a GUID, or the parser says that it is none
+    message_id(f"uuid:0{manager}")  # it is a GUID, or the parser reports that it is none
     times: Fields = {"expiresAt": expires_at}
     if sent_at is not None:
         times["sentAt"] = sent_at
@@ -191,7 +191,7 @@ def _msmq(inside: str) -> Msmq | None:
 
 
 def _is_plain(text: str) -> bool:
-    """Return whether a text needs no unescaping: printable characters may stand in XML, but for these two.
+    """Return whether a text needs no unescaping: it has only printable characters without `&` and `<`.
 
     Numbers, dates and GUIDs are not checked, because their patterns exclude these characters.
     """

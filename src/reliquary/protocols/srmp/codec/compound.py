@@ -1,4 +1,4 @@
-"""A message as it goes: the body of a POST, and all of it for multicast ([MC-MQSRM] 2.2.2)."""
+"""Builds a message for sending: the body of a POST, or a whole multicast datagram ([MC-MQSRM] 2.2.2)."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from reliquary.protocols.srmp.codec.lexical import guid_text
 from reliquary.protocols.srmp.codec.values import Compound
 
 BOUNDARIES: Final = 100_000
-"""MIME boundaries are numbered below this, as Windows does; a queue keeps its number."""
+"""MIME boundaries are numbered below this, as in Windows; a queue keeps its number."""
 
 
 def compound(
     envelope: str, body: bytes, extension: bytes, source: UUID, number: int, *, windows: bool = False
 ) -> Compound:
-    """Envelope, body and extension as one; without body and extension the envelope alone (G-04).
+    """Return envelope, body and extension together; without body and extension the envelope alone (G-04).
 
-    `number` is for the boundary, or the next one that the contents leave free: not all who read it go by
-    lengths.  With `windows` there is no CRLF before a delimiter, and one after the last.
+    `number` is for the boundary, or the next number that does not occur in the contents: some readers
+    ignore lengths.  With `windows` there is no CRLF before a delimiter, and one after the last.
     """
     data = envelope.encode()
     if not body and not extension:
@@ -59,7 +59,7 @@ def _part_head(name: str, length: int, source: str) -> bytes:
 
 
 def apdu(address: str, compound: Compound) -> bytes:
-    """Return the datagram for a multicast address, `ip:port`: the body behind the head of a POST."""
+    """Return the datagram for a multicast address, `ip:port`: the head of a POST and the body."""
     head = (
         f"POST {address} HTTP/1.1\r\nHost: {address}\r\nContent-Type: {compound.content_type}\r\n"
         f'Content-Length: {len(compound.body)}\r\nSOAPAction: "MSMQMessage"\r\n'

@@ -1,4 +1,4 @@
-"""Bytes that came, as a message: HTTP body or APDU, cut into parts, and the envelope's header read.
+"""Decodes a message from an HTTP body or an APDU: it separates the parts and reads the envelope's header.
 
 Bytes that are no message raise `SrmpFault`.
 """
@@ -24,7 +24,7 @@ _HTTP_HEAD_LIMIT: Final = 8 * 1024
 
 
 def decode(content_type: str, body: bytes, *, largest: int) -> Arrived:
-    """Return the message that a POST carries; `largest` is how many bytes one may have."""
+    """Return the message in a POST; `largest` is the most bytes that a message may have."""
     if len(body) > largest:
         raise SrmpFault(
             "the message", f"a message has at most {largest} bytes, this one {len(body)}", spec="MC-MQSRM 1.6"
@@ -48,7 +48,10 @@ def decode(content_type: str, body: bytes, *, largest: int) -> Arrived:
 
 
 def decode_apdu(data: bytes, *, largest: int) -> Arrived:
-    """Return the message that came by multicast: a POST, of whose head only the content counts (2.1.2)."""
+    """Return the message in a multicast datagram.
+
+    A POST whose head is used only for its content fields (2.1.2).
+    """
     head, found, body = data.partition(b"\r\n\r\n")
     if not found or len(head) > _HTTP_HEAD_LIMIT:
         raise SrmpFault("the APDU", "it does not begin with the head of a POST", spec="MC-MQSRM 2.1.2")
@@ -69,7 +72,7 @@ def decode_apdu(data: bytes, *, largest: int) -> Arrived:
 
 
 def decode_envelope(text: str | bytes) -> Envelope:
-    """Read an SRMP envelope; raise SrmpFault where it is not valid."""
+    """Read an SRMP envelope; raise SrmpFault if it is not valid."""
     if isinstance(text, bytes):
         text = _decoded(text)
     return canonical_envelope(text) or read_header(parsed_blocks(text))

@@ -1,6 +1,6 @@
-"""The header of an envelope taken apart: its blocks, and in each what stands there once.
+"""Separates the header of an envelope into its blocks and their elements.
 
-Elements are known by namespace and name, in any order; what is unknown is passed over, but a block
+Elements are known by namespace and name, in any order; unknown elements are ignored, except a block
 that must be understood (SOAP 1.1, 4.2.3).
 """
 
@@ -24,7 +24,7 @@ OURS: Final = "urn:reliquary:streams"
 SIGNATURE: Final = "http://www.w3.org/2000/02/xmldsig#"
 
 NAMED_LIMIT: Final = 200
-"""Characters of a foreign name in a fault."""
+"""The most characters of a foreign name in a fault."""
 
 Fields: TypeAlias = dict[str, Union[str, "Fields"]]
 """The content of an element: texts, or nested elements, by name."""
@@ -33,13 +33,13 @@ Known: TypeAlias = Mapping[str, tuple[str, Union["Known", None]]]
 
 
 class Header(msgspec.Struct, frozen=True):
-    """The blocks that are there."""
+    """The header blocks of an envelope."""
 
     blocks: dict[str, Fields]
     signature: str = ""
-    """`Signature` as it stands there."""
+    """The `Signature` element as text."""
     capital_stream: bool = False
-    """`stream` is spelled `Stream`, as Windows does."""
+    """Whether `stream` is spelled `Stream`, as in Windows."""
 
 
 def _known(namespace: str, names: str, **inner: str) -> Known:
@@ -82,11 +82,11 @@ _BLOCKS: Final[Known] = {
     f"{{{SIGNATURE}}}Signature": ("Signature", {}),
 }
 _UNDERSTOOD: Final = ("path", "properties", "services", "stream")
-"""Blocks that say themselves that they must be understood (SR-023, SR-044, SR-051, SR-066)."""
+"""The blocks that must be understood (SR-023, SR-044, SR-051, SR-066)."""
 
 
 def read_blocks(header: Element, data: bytes) -> Header:
-    """Return the blocks of a header; `data` is the envelope that it stands in."""
+    """Return the blocks of a header; `data` is the envelope that contains it."""
     blocks: dict[str, Fields] = {}
     capital_stream = False
     for block in header:

@@ -1,4 +1,4 @@
-"""Envelopes as text, [MC-MQSRM] 3.1.7.2.4: one line without white space, in the order that is printed there.
+"""Writes envelopes as text, [MC-MQSRM] 3.1.7.2.4: one line without white space, in the printed order.
 
 `encode` writes a message, `write` an envelope: an envelope that `decode_envelope` read from this form
 is written to equal bytes.
@@ -32,7 +32,7 @@ def encode(
     capital_stream: bool = False,
     here: str = "",
 ) -> str:
-    """Return the envelope of a message; `here`, as `http://host`, makes URLs of path names of our own."""
+    """Return the envelope of a message; `here`, as `http://host`, makes URLs of local path names."""
     envelope = envelope_of(message, place, here=here)
     if signature:
         envelope = msgspec.structs.replace(envelope, signature=signature)
@@ -40,7 +40,7 @@ def encode(
 
 
 def write(envelope: Envelope, *, blocks: str = "", capital_stream: bool = False) -> str:
-    """Return an envelope with all that it says; `blocks` are more of them, in front of `Msmq`."""
+    """Return the text of an envelope; `blocks` are additional ones, in front of `Msmq`."""
     parts = [_PATH, escaped(envelope.action), "</action><to>", escaped(envelope.to)]
     parts += ("</to><id>", escaped(envelope.id), "</id>")
     if envelope.via:
@@ -96,7 +96,7 @@ def _stream(place: StreamPosition, name: str) -> str:
 
 
 def _unconfirmed(url: str) -> str:
-    """Return a block of our own, which others pass over (SOAP 1.1, 4.2.3)."""
+    """Return a block of Reliquary, which other managers ignore (SOAP 1.1, 4.2.3)."""
     return f'<unconfirmed xmlns="{OURS}"><sendReceiptsTo>{escaped(url)}</sendReceiptsTo></unconfirmed>'
 
 

@@ -1,4 +1,4 @@
-"""What the header of an envelope says, as values: [MC-MQSRM] 2.2.4 to 2.2.7."""
+"""Reads the values in the header of an envelope, [MC-MQSRM] 2.2.4 to 2.2.7."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ CLASS_LIMIT: Final = 0xFFFF
 
 RECEIPTS: Final = frozenset({"deliveryReceipt", "commitmentReceipt", "streamReceipt"})
 NAME_LIMIT: Final = 2048
-"""Characters of a URL or a format name."""
+"""The most characters of a URL or a format name."""
 
 
 class Path(NamedTuple):
@@ -119,13 +119,13 @@ def numbered(
     *,
     capital_stream: bool = False,
 ) -> Envelope:
-    """Return the envelope of one message, with its `id`, the number in that, and its place in a stream."""
+    """Return the envelope of one message, with its `id`, its number, and its position in a stream."""
     assert envelope.msmq is not None, "a message without <Msmq> has no identifier and no stream"
     # DEPARTS from 2.2.5.3 (SR-068): <Stream>, the spelling of Windows, is accepted without <durable> too,
     # because the published streams have none; the message is recoverable nevertheless.
     if stream is not None and not envelope.durable and not capital_stream:
         raise SrmpFault("durable", "a message of a stream has <durable>", spec=spec("2.2.5.2.1"))
-    # The manager's own GUID wins over the one in `id` (F-23).
+    # The GUID of the manager takes precedence over the one in `id` (F-23).
     known_as = ObjectId(envelope.msmq.source, uniquifier)
     return replace(envelope, id=identifier, identifier=known_as, stream=stream)
 
@@ -141,7 +141,7 @@ def _required(blocks: dict[str, Fields], name: str, section: str) -> Fields:
 
 
 def _text(found: Fields, name: str, section: str) -> str:
-    """Return the text of an element that must be there."""
+    """Return the text of a required element."""
     text = found.get(name)
     if not isinstance(text, str):
         raise SrmpFault(name, f"there is no <{name}>", spec=spec(section))
@@ -149,7 +149,7 @@ def _text(found: Fields, name: str, section: str) -> str:
 
 
 def _inner(found: Fields, name: str) -> Fields:
-    """Return the content of an element; an empty mapping where it is absent."""
+    """Return the content of an element; an empty mapping if it is absent."""
     inner = found.get(name, {})
     assert isinstance(inner, dict), f"{name} holds elements"
     return inner
@@ -217,7 +217,7 @@ def read_path(found: Fields) -> Path:
 
 
 def read_properties(found: Fields) -> tuple[int, int | None]:
-    """Return when it expires, and when it was sent."""
+    """Return the times of expiry and of sending."""
     expires_at = moment(_text(found, "expiresAt", "2.2.5.1.1"), "expiresAt", "2.2.5.1.1")
     if "sentAt" not in found:
         return expires_at, None
@@ -244,7 +244,7 @@ def _read_services(found: Fields | None) -> Services:
 
 
 def read_stream(found: Fields) -> StreamPosition:
-    """Return the place of a message in its stream."""
+    """Return the position of a message in its stream."""
     name = stream_name(_text(found, "streamId", "2.2.5.3.1"))
     current = number(_text(found, "current", "2.2.5.3.2"), "current", "2.2.5.3.2", FOREVER)
     previous = None
@@ -270,7 +270,7 @@ def stream_name(text: str) -> StreamName:
 
 
 def place_in(name: StreamName, current: int, previous: int | None, receipts_to: str = "") -> StreamPosition:
-    """Return the place of a message in this stream; `receipts_to` is empty where there is no `start`."""
+    """Return the position of a message in this stream; `receipts_to` is empty without `start`."""
     identifier, sender, value = name
     if not current:
         raise SrmpFault("current", "<current> is 1 in the first message of a stream", spec=spec("2.2.5.3.2"))

@@ -1,4 +1,4 @@
-"""What a message is, [MC-MQSRM] 3.1.5.1.5: by its class, its action and the receipts it holds.
+"""Finds the kind of a message, [MC-MQSRM] 3.1.5.1.5, by its class, its action and its receipts.
 
     delivery  stream  commitment   action         class        kind
        -        -         -        any            NORMAL       user message
@@ -7,7 +7,8 @@
        -        x         x        Ordering Ack   as decided   final stream receipt
        -        -         x        any            as decided   commitment receipt
 
-A positive decision has the class ACK_RECEIVE, a negative one a class of `NEGATIVE`.  All else is ignored.
+A positive decision has the class ACK_RECEIVE, a negative one a class of `NEGATIVE`.  All other messages
+are ignored.
 """
 
 from __future__ import annotations
@@ -32,12 +33,12 @@ RECEIPT_CLASSES: Final = frozenset(
         MessageClass.NACK_QUEUE_PURGED,
         MessageClass.NACK_RECEIVE_TIMEOUT,
         # DEPARTS from 3.1.5.1.5 (SR-199): a rejected message is among them, because 3.1.7.3.1 has the
-        # receipt for it written, and a sender that ignored it would never hear what became of the message.
+        # receipt for it written, and a sender that ignored it would never get the outcome of the message.
         MessageClass.NACK_RECEIVE_REJECTED,
         MessageClass.NACK_SOURCE_COMPUTER_GUID_CHANGED,  # put aside after a restore
     }
 )
-"""The classes of receipts; that a message never arrived is reported by the status of its POST."""
+"""The classes of receipts; the status of a POST reports that its message never arrived."""
 NEGATIVE: Final = frozenset(each for each in RECEIPT_CLASSES if each.is_failure)
 
 

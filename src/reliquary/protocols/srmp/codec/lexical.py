@@ -1,4 +1,4 @@
-r"""How values are written, [MC-MQSRM] 2.2.1: both ways, side by side.
+r"""Reads and writes single values, [MC-MQSRM] 2.2.1.
 
     ULONG     43                                             decimal, at most 64 bits
     GUID      5b1f0c6e-3d0a-4c1e-9a77-0e2f6c8d4b10           RFC 4122, written in lower case
@@ -6,7 +6,7 @@ r"""How values are written, [MC-MQSRM] 2.2.1: both ways, side by side.
     id        uuid:43@5b1f0c6e-3d0a-4c1e-9a77-0e2f6c8d4b10
     streamId  uid:5b1f0c6e-3d0a-4c1e-9a77-0e2f6c8d4b10\5907119348278886407
 
-What repeats from message to message (managers, seconds, destinations) is kept for the next one.
+Values that repeat from message to message (managers, seconds, destinations) are cached.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ULONG: Final = 0xFFFF_FFFF_FFFF_FFFF
 SPACE: Final = " \t\r\n"
 """The characters that XML calls white space."""
 KEPT_LIMIT: Final = 256
-"""Characters of a GUID or a date with white space around it; what is kept for the next one is small."""
+"""The most characters of a cached GUID or date, white space included."""
 LAST_MOMENT: Final = 253_402_300_799
 """The end of the year 9999."""
 
@@ -45,7 +45,7 @@ def spec(section: str) -> str:
 
 
 def number(text: str, element: str, section: str, limit: int = ULONG) -> int:
-    """Return a ULONG, no greater than its attribute holds."""
+    """Return a ULONG, at most the limit of its attribute."""
     digits = text if text.isdigit() else text.strip(SPACE)
     if digits.isascii() and digits.isdigit() and len(digits) <= 20:
         value = int(digits)
@@ -120,7 +120,7 @@ def moment_text(value: int) -> str:
 
 
 def message_id(text: str, section: str = "2.2.4.3") -> ObjectId:
-    """`uuid:number@GUID`; the number has 32 bits, as an OBJECTID has."""
+    """Return the identifier in `uuid:number@GUID`; the number has 32 bits, as in an OBJECTID."""
     head, at, tail = text.strip(SPACE).partition("@")
     if not at or not head.startswith("uuid:"):
         raise SrmpFault("id", f"<id> is uuid:number@GUID, not {text[:80]!r}", spec=spec(section))
@@ -149,7 +149,10 @@ def stream_id_text(sender: UUID, value: int) -> str:
 
 
 def correlation(text: str) -> ObjectId:
-    """Base64 of GUID and number, both little-endian; what is shorter ends with zeros."""
+    """Return the identifier in base64 of GUID and number, both little-endian.
+
+    Shorter text is filled with zeros.
+    """
     try:
         raw = b64decode("".join(text.split()), validate=True)
     except (NotBase64, ValueError):

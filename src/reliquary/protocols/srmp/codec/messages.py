@@ -1,4 +1,4 @@
-r"""Messages as envelopes and back: [MC-MQSRM] 3.1.5.1.1 and 3.1.7.2.4, attribute by attribute.
+r"""Converts messages to envelopes and back, attribute by attribute: [MC-MQSRM] 3.1.5.1.1 and 3.1.7.2.4.
 
     Message --envelope_of--> Envelope --write--> text        (encode)
     Message <--message_of--- Arrived <--decode-- bytes
@@ -57,9 +57,9 @@ from reliquary.queueing.packets import codes
 from reliquary.wire.packet import properties
 
 NO_END: Final = 0x7FFFFFFF
-"""20380119T031407: a time without limit, as Windows writes it."""
+"""The time without a limit, 20380119T031407, as Windows writes it."""
 STANDARD_PROVIDER: Final = 1
-"""AuthenticationProviderType of a message that names none."""
+"""AuthenticationProviderType of a message that names no provider."""
 _NORMAL: Final = MessageClass.NORMAL
 _RECOVERABLE: Final = Delivery.RECOVERABLE
 _DIRECT: Final = "DIRECT="
@@ -99,14 +99,14 @@ NOT_CARRIED: Final[Mapping[str, str]] = {
     "hops": "a header of HTTP says it, because an envelope goes on as it came",
     "trace_context": "as hops",
 }
-"""Attributes of a message of which an envelope says nothing."""
+"""Attributes of a message that an envelope does not contain."""
 
 # -- names of queues
 
 
 @lru_cache(maxsize=4096)
 def format_name(url: str) -> str:
-    """Return the format name of a queue that an envelope names; empty for what is no name (F-26)."""
+    """Return the format name of a queue that an envelope names; empty for a text that is no name (F-26)."""
     # DEPARTS from 3.1.5.1.1 (SR-168): response and administration queues get their DIRECT= too, because
     # an application could not send to a bare URL.
     if url[:8].lower().startswith(_WEB):
@@ -118,8 +118,8 @@ def format_name(url: str) -> str:
 def url_of(format_name: str, here: str = "") -> str:
     """Return the name of a queue in an envelope; empty for none.
 
-    A path name of this manager is a URL below `here`, which is `http://host`; without it the
-    name would have no meaning for other managers.
+    A path name of this manager is a URL below `here`, which is `http://host`; without `here` the name
+    would have no meaning for other managers.
     """
     # DEPARTS from 3.1.7.2.4 (SR-273): names are written as 2.2.4 requires, not as the attribute has them,
     # because `DIRECT=http://...` is no URI and no peer would accept the message.
@@ -133,7 +133,7 @@ def url_of(format_name: str, here: str = "") -> str:
         return LABEL + format_name
     if not here:
         raise UsageError(f"{format_name!r} is no format name, and elsewhere only those mean something")
-    # whose names these are was seen to at the send: the computer's own may stand before them
+    # the send checked that the names are local: the computer's own name may precede them
     computer = re.split(r"[\\/]", format_name, maxsplit=1)[0]
     path = str(parse(format_name, computer)).replace("\\", "/")
     return f"{here}/msmq/{quote(path, safe='/$;')}"
@@ -143,7 +143,7 @@ def url_of(format_name: str, here: str = "") -> str:
 
 
 def message_of(arrived: Arrived, *, now: int = 0) -> Message:
-    """Return the message that came.  `now`, in seconds, stands in where it does not say when it was sent."""
+    """Return the message that came; `now`, in seconds, replaces a missing time of sending."""
     envelope, place = arrived.envelope, arrived.envelope.stream
     repeated = arrived.repeated or attributes_of(envelope, now=now)
     assert repeated.more is not None, "an envelope names the destination of its message"
@@ -176,7 +176,7 @@ def message_of(arrived: Arrived, *, now: int = 0) -> Message:
 
 
 def attributes_of(envelope: Envelope, *, now: int) -> Message:
-    """Return the attributes that an envelope gives a message, without identifier and place in a stream."""
+    """Return the attributes that an envelope gives a message, without identifier and stream position."""
     response_queue = format_name(envelope.via)
     own: dict[str, Any] = {}
     rare: dict[str, Any] = {}
@@ -187,7 +187,7 @@ def attributes_of(envelope: Envelope, *, now: int) -> Message:
         own["body_type"] = msmq.body_type
         _read_msmq(msmq, rare)
         # DEPARTS from 3.1.5.1.1 (SR-181): an expiresAt of its own ends TimeToBeReceived, as `_expires_at`
-        # writes it, because an expired message would stay in its queue for ever.
+        # writes it, because an expired message would stay in its queue permanently.
         if envelope.expires_at not in (msmq.reach_by, NO_END):
             own["time_to_be_received"] = _span(envelope, envelope.expires_at, now)
     if envelope.delivery_to or envelope.commitment is not None:
@@ -217,13 +217,13 @@ def attributes_of(envelope: Envelope, *, now: int) -> Message:
 
 
 def label_of(envelope: Envelope) -> str:
-    """Return the label that `action` carries; an action of another kind carries none (SR-165)."""
+    """Return the label in `action`; an action of another kind has none (SR-165)."""
     action = envelope.action.lstrip(SPACE)
     return action.removeprefix(LABEL) if action.startswith(LABEL) else ""
 
 
 def _span(envelope: Envelope, end: int, now: int) -> int:
-    """Return seconds from the sending to a moment."""
+    """Return the seconds from the sending to a time."""
     if end == NO_END:
         return FOREVER
     start = now if envelope.sent_at is None else envelope.sent_at
@@ -268,8 +268,8 @@ def _format_names(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _read_requests(envelope: Envelope, into: dict[str, Any]) -> None:
-    # DEPARTS from 3.1.5.1.1 (SR-173): one administration queue cannot be two, so it is that of the delivery
-    # receipt where both are asked for; each receipt goes where the kept envelope says.
+    # DEPARTS from 3.1.5.1.1 (SR-173): one administration queue cannot be two, so it is that of the
+    # delivery receipt if both are requested; each receipt goes to the address in the stored envelope.
     wanted = [Acknowledgement.POS_ARRIVAL] if envelope.delivery_to else []
     administration = envelope.delivery_to
     if (commitment := envelope.commitment) is not None:
@@ -285,7 +285,7 @@ def _read_requests(envelope: Envelope, into: dict[str, Any]) -> None:
 
 
 def _read_receipt(envelope: Envelope, into: dict[str, Any]) -> None:
-    """Correlate a receipt with its message, as an acknowledgement of the queue manager is."""
+    """Add the correlation of a receipt with its message, as in an acknowledgement of the queue manager."""
     receipt = envelope.delivery_receipt or envelope.commitment_receipt
     if receipt is not None and into.get("correlation", NO_OBJECT) == NO_OBJECT:
         try:
@@ -312,7 +312,8 @@ def envelope_of(message: Message, place: StreamPosition | None = None, *, here: 
     if more.administration_queue and not multicast:
         delivery_to, commitment = _requests(message, here)
     reach_by = message.sent_time + more.time_to_reach_queue
-    if more.time_to_reach_queue == FOREVER and message.sent_time < NO_END:  # else its end is 136 years away
+    # otherwise its end is 136 years away
+    if more.time_to_reach_queue == FOREVER and message.sent_time < NO_END:
         reach_by = NO_END
     delivery_receipt = commitment_receipt = None
     if more.message_class != _NORMAL and not more.soap_header:
@@ -337,17 +338,17 @@ def envelope_of(message: Message, place: StreamPosition | None = None, *, here: 
 
 
 def _expires_at(message: Message, reach_by: int) -> int:
-    """TTrq once more (SR-276), but for a message that must be read in time."""
+    """Return TTrq again (SR-276), except for a message that must be read in time."""
     if message.time_to_be_received == FOREVER:
         return reach_by
     # DEPARTS from 3.1.7.2.4 (SR-276): then it is the end of TimeToBeReceived, as Windows writes it and as
     # `message_of` reads it, because that time has no other element and the message would never expire.
     end = message.sent_time + message.time_to_be_received
-    return end + 1 if end == reach_by else end  # equal to TTrq it says nothing of its own
+    return end + 1 if end == reach_by else end  # equal to TTrq it would mean nothing else
 
 
 def _requests(message: Message, here: str) -> tuple[str, CommitmentRequest | None]:
-    """Return the addresses that receipts are asked for: deliveryReceiptRequest, commitmentReceiptRequest
+    """Return the addresses for requested receipts: deliveryReceiptRequest, commitmentReceiptRequest
     (SR-277, SR-278).
     """
     bits = codes.acknowledgement_bits(message.acknowledgements)
@@ -357,7 +358,7 @@ def _requests(message: Message, here: str) -> tuple[str, CommitmentRequest | Non
     if not url.startswith(_WEB):
         raise UsageError(f"receipts go to a queue with a URL, not to {message.administration_queue!r}")
     positive, negative = bool(bits & properties.ACK_POS_RECEIVE), bool(bits & properties.ACK_NEG_RECEIVE)
-    # DEPARTS from 3.1.7.2.4 (SR-277): a commitment receipt is asked for when its outcome is, because no rule
+    # DEPARTS from 3.1.7.2.4 (SR-277): a commitment receipt is requested if its outcome is, because no rule
     # sets FinalAckRequired from the acknowledgements that an application requests.
     commitment = (
         CommitmentRequest(send_to=url, positive=positive, negative=negative) if positive or negative else None
@@ -366,7 +367,7 @@ def _requests(message: Message, here: str) -> tuple[str, CommitmentRequest | Non
 
 
 def _receipts(message: Message) -> tuple[DeliveryReceipt | None, CommitmentReceipt | None]:
-    """Return an acknowledgement of the queue manager's own as a receipt, where no block was made for it."""
+    """Return an acknowledgement of this queue manager as a receipt, if no block was made for it."""
     if message.message_class == MessageClass.ACK_REACH_QUEUE:
         text = message_id_text(message.correlation)
         return DeliveryReceipt(received_at=message.sent_time, id=text), None

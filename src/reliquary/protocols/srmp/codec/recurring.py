@@ -1,4 +1,4 @@
-"""POSTs that repeat an earlier one but for their numbers and body, read without cutting them into parts.
+"""Reads POSTs that repeat an earlier one except for numbers and body, without separating their parts.
 
     --boundary ... <id>uuid:            `before`, up to the number of the message
     1000000001                          its number
@@ -10,9 +10,10 @@
     body                                of any content
     --boundary--                        `end`
 
-A sender that writes one message after the other repeats these bytes, the `Content-Length` of its envelope
-among them.  So the envelopes of both POSTs begin and end at equal places, and what the earlier one said is
-said again.  A POST that differs in any other byte is cut into its parts and read as the first one was.
+A sender that writes one message after the other repeats these bytes, the `Content-Length` of its
+envelope among them.  So the envelopes of both POSTs begin and end at equal places, and the content of
+the earlier one is valid again.  A POST that differs in any other byte is separated into its parts and
+read as the first one was.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ from reliquary.protocols.srmp.codec.values import Arrived
 from reliquary.wire.mime import LENGTH_DIGITS
 
 KEPT_AT: Final = 2
-"""The use of an envelope's content from which on the form of its POST is kept; one use may be all."""
+"""The number of uses after which the form of a POST is kept; many forms are used only once."""
 MOST: Final = 512
-"""How many forms are kept; a sender begins another one when the second of its `sentAt` changes."""
+"""The most forms that are kept; a sender begins another one when the second of its `sentAt` changes."""
 LONGEST_END: Final = 128
 _ID: Final = ID.encode()
 _PLACES: Final = PLACES.encode()
@@ -37,7 +38,7 @@ _LENGTH: Final = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,%d})(?=\r\n)" %
 
 
 class Form(NamedTuple):
-    """The bytes that POSTs of one sender have in common, but for those before the number."""
+    """The bytes that POSTs of one sender have in common, except for those before the number."""
 
     known: Known
     content_type: str
@@ -97,7 +98,7 @@ def recurring(content_type: str, body: bytes) -> Arrived | None:
 
 
 def remember(content_type: str, body: bytes, boundary: str, known: Known, arrived: Arrived) -> None:
-    """Keep the form of a POST of two parts, an envelope and a body, if both say how long they are."""
+    """Keep the form of a POST of two parts, an envelope and a body, if both give their lengths."""
     known.uses += 1
     text, opening = arrived.text, b"--" + boundary.encode() + b"\r\n"
     if known.uses < KEPT_AT or not text.isascii() or not body.startswith(opening):

@@ -1,6 +1,6 @@
-"""The content of an SRMP message, [MC-MQSRM] 2.2, as values: the elements under our spelling of their names.
+"""Defines the content of an SRMP message, [MC-MQSRM] 2.2, as values.
 
-Moments are seconds since 1970.  An element that may be absent is None, or empty where both have one meaning.
+Moments are seconds since 1970.  An absent element is None, or empty if both have one meaning.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class Value(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class CommitmentRequest(Value, frozen=True, kw_only=True):
-    """The sender asks for a receipt that says whether the message was read, 2.2.5.2.3.
+    """The sender requests a receipt that reports whether the message was read, 2.2.5.2.3.
 
     It is the element `services/commitmentReceiptRequest`.
     """
@@ -31,20 +31,20 @@ class CommitmentRequest(Value, frozen=True, kw_only=True):
 
 
 class StreamPosition(Value, frozen=True, kw_only=True):
-    """`stream`, 2.2.5.3: which message of which stream this is."""
+    """The element `stream`, 2.2.5.3: the position of a message in its stream."""
 
     identifier: str
-    r"""streamId as it stands there: `uid:GUID\number`."""
+    r"""The element streamId as text: `uid:GUID\\number`."""
     sender: UUID
     number: int
     """The stream's number: its time in the high half, its ordinal in the low one."""
     current: int
     previous: int
-    """`current - 1` where the element is absent."""
+    """The number of the previous message; `current - 1` if the element is absent."""
     receipts_to: str = ""
     """`start/sendReceiptsTo`; only the first message has it, and must have it."""
     unconfirmed_to: str = ""
-    """`unconfirmed/sendReceiptsTo`, our own: no number before this one will come, and receipts go there.
+    """`unconfirmed/sendReceiptsTo` of Reliquary: no number before this one will come; receipts go there.
 
     A receiver that was restored from a backup has forgotten both.
     """
@@ -97,7 +97,7 @@ class Msmq(Value, frozen=True, kw_only=True):
     provider_type: int | None = None
     provider_name: str = ""
     source: UUID
-    """The GUID of the manager that sent: `SourceQmGuid`."""
+    """The GUID of the manager that sent the message: `SourceQmGuid`."""
     destinations: tuple[str, ...] = ()
     administration_queues: tuple[str, ...] = ()
     response_queues: tuple[str, ...] = ()
@@ -106,7 +106,7 @@ class Msmq(Value, frozen=True, kw_only=True):
 
 
 class Envelope(Value, frozen=True, kw_only=True):
-    """All that the header of an envelope says."""
+    """The content of the header of an envelope."""
 
     action: str
     to: str
@@ -128,7 +128,7 @@ class Envelope(Value, frozen=True, kw_only=True):
     stream_receipt: StreamReceipt | None = None
     msmq: Msmq | None = None
     signature: str = ""
-    """The `Signature` element as it stands there, for `wire.xmldsig`; empty without one."""
+    """The `Signature` element as text, for `wire.xmldsig`; empty without one."""
 
 
 class Arrived(Value, frozen=True, kw_only=True):
@@ -136,7 +136,7 @@ class Arrived(Value, frozen=True, kw_only=True):
 
     envelope: Envelope
     text: str
-    """SoapEnvelope: the envelope as it came."""
+    """The envelope as it came: SoapEnvelope."""
     body: bytes = b""
     extension: bytes = b""
     has_body: bool = False
@@ -145,13 +145,13 @@ class Arrived(Value, frozen=True, kw_only=True):
     hops: int = 0
     """How many managers have forwarded the message, by the HTTP header."""
     trace_context: str = ""
-    """The trace that it belongs to; the header of HTTP says it."""
+    """The trace of the message, from the header of HTTP."""
     repeated: Message | None = None
-    """The attributes that the envelope gives its message, where an earlier one gave all of them too."""
+    """The attributes that the envelope gives its message, if an earlier envelope gave equal ones."""
 
 
 class Compound(Value, frozen=True, kw_only=True):
-    """A message as it goes."""
+    """A message for sending."""
 
     content_type: str
     body: bytes
@@ -166,6 +166,6 @@ class MessageKind(Enum):
     STREAM_RECEIPT = "stream-receipt"
     FINAL_STREAM_RECEIPT = "final-stream-receipt"
     UNKNOWN = "unknown"
-    """None of these: it is ignored (SR-194)."""
+    """None of the other kinds: the message is ignored (SR-194)."""
 
     __hash__ = object.__hash__  # members are equal only to themselves; the hash of Enum is slower

@@ -1,12 +1,12 @@
-"""Received messages, [MC-MQSRM] 3.1.5.1.6: each is accepted or refused in the turn in which it arrived.
+"""Accepts or refuses each received message in the turn in which it arrived, [MC-MQSRM] 3.1.5.1.6.
 
     receipts can be sent? --> signature --> stream --> duplicate --> MessageArrived
             |                    |            |            |               |
            400                  400          200          200        ArrivalJudged: 200, 400 or 500
 
-Nothing is changed before the manager's verdict.  The stream's number and the identifier of a message are
-stored as facts of the turn that stores the message; for a refused message they are not stored.  So a message
-that was refused and arrives again is judged as if it arrived for the first time.
+Nothing is changed before the manager's verdict.  The stream's number and the identifier of a message
+are stored as facts of the turn that stores the message; for a refused message they are not stored.  So
+a refused message that arrives again is judged as if it arrived for the first time.
 """
 
 # DEPARTS from 3.1.5.1.6 (SR-163): the stream advances, and receipts are written, only once the message
@@ -55,8 +55,8 @@ def take_message(state: State, to: int, arrived: Arrived, way: MessageTarget, no
     _check_receipts(envelope)
     message = message_of(arrived, now=in_whole_seconds(now))
     if envelope.signature:
-        # DEPARTS from 3.1.5.1.6.1 (SR-201): a signature is verified wherever there is one, because nothing
-        # else in a message says that it is signed; where one must be, the manager insists on it.
+        # DEPARTS from 3.1.5.1.6.1 (SR-201): every signature is verified, because nothing else in a
+        # message shows that it is signed; if one is required, the manager checks that.
         message = verify(arrived, message, state.settings.trust, now)
     if place is not None:
         if way.multicast:
@@ -77,14 +77,14 @@ def take_message(state: State, to: int, arrived: Arrived, way: MessageTarget, no
                 _tell_duplicate(state, envelope, way)
             answer(state, to, 200)  # SR-211
             return
-        if not place.receipts_to:  # only the first message says it
+        if not place.receipts_to:  # only the first message has it
             goes_on = kept is not None and kept.number == place.number
             known = kept.receipts_to if kept and goes_on else resuming.receipts_to(state, key, place)
             message = replace(message, more=replace(message.more or USUAL, transaction_status_queue=known))
     if _is_duplicate(state, envelope, way, now):
         if (
             way.crosses and arrived.hops
-        ):  # to call it delivered could lose it: it may be the only one there is
+        ):  # to report it as delivered could lose it, because it may be the only copy
             why = "it was passed on before, and comes again: does its way go in a circle?"
             raise SrmpFault("to", why, spec="3.1.5.1.3")
         _advance(state, envelope, way.name, now)
@@ -155,7 +155,7 @@ def _tell_duplicate(state: State, envelope: Envelope, way: MessageTarget) -> Non
 
 
 def _passed_on(message: Message) -> Message:
-    """Return a message as it goes on by another protocol; its receipts are sent from here.
+    """Return a message in the form in which another protocol forwards it; its receipts are sent from here.
 
     The messages of one stream stay in their order: they share a transaction.
     """
@@ -209,7 +209,7 @@ def on_judged(state: State, signal: ArrivalJudged, now: Instant) -> None:
         _make_up(state, arriving, now)
     elif arriving.ours:
         _advance(state, arriving.envelope, arriving.destination, now)
-        if signal.reason is not NOT_KNOWN:  # else it was put aside, and is not in its queue
+        if signal.reason is not NOT_KNOWN:  # otherwise it was put aside, and is not in its queue
             receipts.deliver(state, arriving.envelope, now)
     if arriving.crosses:
         _conclude(state, arriving, now)
@@ -288,8 +288,8 @@ def _make_up(state: State, arriving: Arriving, now: Instant) -> None:
 
 def _conclude(state: State, arriving: Arriving, now: Instant) -> None:
     """Send the final receipts of a message that this manager forwards by another protocol."""
-    # DEPARTS from 3.1.7.3 (SR-297): a message that goes on by another protocol counts as received, because
-    # no receipt comes back over that protocol, and its sender would wait for one for ever.
+    # DEPARTS from 3.1.7.3 (SR-297): a message that another protocol forwards counts as received,
+    # because no receipt comes back over that protocol, and its sender would wait for one without end.
     place = arriving.envelope.stream
     kept = None if place is None else state.incoming[place.sender, arriving.destination].stream
     receipts_to = "" if kept is None else kept.receipts_to

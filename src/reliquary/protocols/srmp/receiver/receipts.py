@@ -1,11 +1,11 @@
-"""Receipts that are written for senders, [MC-MQSRM] 3.1.1.3, 3.1.6.3 and 3.1.7.3.
+"""Writes receipts for senders, [MC-MQSRM] 3.1.1.3, 3.1.6.3 and 3.1.7.3.
 
     delivery       the message is in its queue                     asked for by deliveryReceiptRequest
     commitment     it was read, or it left the queue unread        asked for by commitmentReceiptRequest
     stream         all messages up to a number were taken          for every stream, several at a time
-    final stream   what became of one message of a stream          asked for by DeadLetter
+    final stream   the outcome of one message of a stream          asked for by DeadLetter
 
-A receipt is a message with a block of its own in the header, and the manager sends it like any other.  It
+A receipt is a message with a special block in the header, and the manager sends it like any other.  It
 leaves after the sync of the turn that wrote it, so it never confirms a message that is not on disk.
 """
 
@@ -39,7 +39,7 @@ from reliquary.streams.facts import StreamAdvanced
 from reliquary.streams.incoming import Incoming
 
 COALESCING: Final = "srmp-coalescing"
-"""Stream Receipt Coalescing Timer, one for each place of a stream that comes in."""
+"""The Stream Receipt Coalescing Timer, one for each incoming stream."""
 
 ORDERING: Final = "QM Ordering Ack"
 """The label of receipts for streams (SR-028)."""
@@ -94,10 +94,10 @@ def deliver(state: State, envelope: Envelope, now: Instant) -> None:
 
 
 def on_receipt_due(state: State, signal: ReceiptDue, now: Instant) -> None:
-    """Message Position Deleted, 3.1.7.3: commitment receipt, final stream receipt, or both of them."""
+    """Send the commitment receipt or the final stream receipt of a deleted message, or both (3.1.7.3)."""
     if DECISIONS[signal.reason] is None:
         return
-    # what each request says is read from the envelope: the message has one attribute for two
+    # the requests are read from the envelope: the message has one attribute for two
     # addresses (SR-060, SR-086)
     envelope = decode_envelope(signal.message.soap_envelope)
     if kind_of(envelope) is MessageKind.USER_MESSAGE and not is_multicast(envelope.to):
@@ -105,7 +105,7 @@ def on_receipt_due(state: State, signal: ReceiptDue, now: Instant) -> None:
 
 
 def conclude(state: State, envelope: Envelope, reason: MessageClass, receipts_to: str, now: Instant) -> None:
-    """Send the receipts that a message asks for when it is over; those of its stream go to `receipts_to`."""
+    """Send the receipts that a message requests at its end; those of its stream are sent to `receipts_to`."""
     decision = DECISIONS[reason]
     assert decision is not None, f"no receipt says {reason.name}"
     block = commitment_block(
@@ -122,8 +122,8 @@ def conclude(state: State, envelope: Envelope, reason: MessageClass, receipts_to
             receipts_to,
             position + block,
             reason,
-            # DEPARTS from 3.1.7.3.3 (SR-300): a final receipt is durable, because its sender asks for it only
-            # once: lost in a crash, it would be waited for, and its message kept, for ever.
+            # DEPARTS from 3.1.7.3.3 (SR-300): a final receipt is durable, because its sender requests
+            # it only once: if a crash lost it, the sender would wait and keep its message without end.
             delivery=Delivery.RECOVERABLE,
             label=ORDERING,
             priority=ORDERING_PRIORITY,
@@ -135,7 +135,7 @@ def conclude(state: State, envelope: Envelope, reason: MessageClass, receipts_to
 
 
 def on_addressed(state: State, event: Addressed, now: Instant) -> None:
-    """Messages that were taken before a restart, and are not receipted, are receipted soon."""
+    """Send receipts soon for messages that were accepted before a restart."""
     del event
     for incoming in state.places:
         if incoming.stream.last > incoming.stream.acknowledged and not incoming.waiting:
@@ -143,7 +143,7 @@ def on_addressed(state: State, event: Addressed, now: Instant) -> None:
 
 
 def expect(state: State, incoming: Incoming, now: Instant) -> None:
-    """A message of a stream was taken: send its receipt, or wait for more messages (SR-142, SR-215)."""
+    """Send the receipt of a stream after a new message, or wait for more messages (SR-142, SR-215)."""
     if incoming.is_receipt_due(state.receiver.coalescing, now):
         if incoming.waiting:
             state.draft.ask(CancelTimer((COALESCING, incoming.place)))
@@ -153,15 +153,15 @@ def expect(state: State, incoming: Incoming, now: Instant) -> None:
 
 
 def repeat(state: State, incoming: Incoming, now: Instant) -> None:
-    """A message of a stream came again: send a receipt soon, because the first one may be lost."""
+    """Send a receipt soon for a repeated message of a stream, because the first receipt may be lost."""
     # DEPARTS from 3.1.5.1.6.3 (SR-211): a duplicate is not only ignored but leads to a receipt,
-    # because a sender that lost the first one would send the message for ever.
+    # because a sender that lost the first one would send the message without end.
     if not incoming.waiting:
         _wait(state, incoming, now)
 
 
 def on_coalescing(state: State, place: int, now: Instant) -> None:
-    """Stream Receipt Coalescing Timer Event, 3.1.6.3; messages that came meanwhile put the receipt off."""
+    """Send a receipt when the Stream Receipt Coalescing Timer fires, 3.1.6.3; a recent message delays it."""
     incoming = state.places[place]
     left = incoming.time_left(state.receiver.coalescing, now)
     if left:
@@ -175,11 +175,11 @@ def _wait(state: State, incoming: Incoming, now: Instant) -> None:
 
 
 def _receipt(state: State, incoming: Incoming) -> None:
-    """Acknowledge all that was taken, in its order (SR-139, SR-141)."""
+    """Send the receipt for all accepted messages of a stream, in order (SR-139, SR-141)."""
     incoming.receipted()
     stream = incoming.stream
     # DEPARTS from 3.1.6.3 (SR-250): the receipt names the last message that was taken, not the end of a
-    # run without gaps, because numbers that a sender skipped would end that run for ever.
+    # run without gaps, because numbers that a sender skipped would end that run permanently.
     if stream.acknowledged != stream.last:
         apply(state, StreamAdvanced(*incoming.key, replace(stream, acknowledged=stream.last)))
     _send(
@@ -197,7 +197,7 @@ def _receipt(state: State, incoming: Incoming) -> None:
 
 
 def _about(envelope: Envelope) -> dict[str, Any]:
-    """Attributes that a receipt for one message copies from it (SR-027)."""
+    """Return the attributes that a receipt copies from its message (SR-027)."""
     return {
         "label": label_of(envelope),
         "response_queue": format_name(envelope.to),
@@ -215,7 +215,7 @@ def _send(state: State, url: str, block: str, message_class: MessageClass, **att
 
 
 def on_judged(state: State, signal: ArrivalJudged) -> None:
-    """The manager took a receipt of ours, or a warning says why not."""
+    """Record that the manager accepted a receipt, or warn about its refusal."""
     url = state.receiver.receipts.pop(signal.ticket[0], None)
     if url is None:
         return

@@ -1,7 +1,8 @@
-"""Streams that go on after a restore, [MC-MQSRM] 2.2.5.3: messages whose predecessors will never come.
+"""Continues streams after a restore, [MC-MQSRM] 2.2.5.3, if predecessors of a message will never come.
 
-The rule is in `streams.gaps`.  SRMP adds one thing to it: only number 1 of a stream says where receipts go.
-So the address of a stream whose start is forgotten comes from elsewhere, or the stream cannot go on.
+The rule is in `streams.gaps`.  SRMP adds one thing to it: only number 1 of a stream has the address for
+receipts. So the address of a stream whose start is forgotten comes from elsewhere, or the stream cannot
+go on.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def reconsidered(
 ) -> Verdict:
     """Return the verdict on a message, if the store was restored or an administrator has reset the stream."""
     # DEPARTS from 2.2.5.3 (SR-070): a message is taken before its predecessor if that one will never come,
-    # because its sender has a receipt for it and the store with it is gone: the stream would stand still.
+    # because its sender has a receipt for it and the store with it is lost: the stream would stop.
     found = reconsider(
         state,
         key,
@@ -61,7 +62,7 @@ def receipts_to(state: State, key: StreamKey, place: StreamPosition) -> str:
 
 
 def tell_resumed(state: State, key: StreamKey, envelope: Envelope, stream: IncomingStream) -> None:
-    """Report a stream that went on without some of its numbers: a warning, a count and an event."""
+    """Report a stream that continued without some of its numbers: a warning, a count and an event."""
     first, last = stream.skipped[-1]
     state.counts[Count.GAPS_CLOSED] += 1
     why = f"{stream.identifier} goes on with {stream.last}; {first} to {last} came before, or never will"

@@ -1,11 +1,11 @@
-r"""Where a message that arrived goes, [MC-MQSRM] 3.1.5.1.3: to a queue here, to another host, or nowhere.
+r"""Routes a message that arrived, [MC-MQSRM] 3.1.5.1.3, to a local queue or another host, or refuses it.
 
-    to --> redirected? --> an authority of ours    --> .\private$\orders, a queue here
+    to --> redirected? --> a local authority       --> .\private$\orders, a queue here
        |                '-> of another host        --> DIRECT=..., forwarded
-       |                '-> of another protocol    --> DIRECT=WORD://..., passed on as a message of ours
+       |                '-> of another protocol    --> DIRECT=WORD://..., forwarded as a local message
        '-> MSMQ:MULTICAST=ip:port                  --> all queues that listen there
 
-What is refused raises `SrmpFault`, and its sender gets 400 (SR-192).
+A refusal raises `SrmpFault`, and the sender gets 400 (SR-192).
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ class MessageTarget(msgspec.Struct, frozen=True, gc=False):
     destination: str
     """The path name or the format name that the manager gets."""
     name: str = ""
-    """The key of the stream, for a message to a local queue; else empty."""
+    """The key of the stream for a message to a local queue; otherwise empty."""
     known_as: str = ""
-    """The key of its identifier: one name for all URLs of a queue, because a repeat may come by another."""
+    """The key of its identifier: one name for all URLs of a queue, because a repeat may use another URL."""
     multicast: bool = False
     crosses: bool = False
-    """Whether the message continues by another protocol: SRMP is done with it then."""
+    """Whether another protocol forwards the message, so that SRMP does not handle it further."""
 
 
 class _UrlParts(msgspec.Struct, frozen=True, gc=False):
@@ -48,11 +48,14 @@ class _UrlParts(msgspec.Struct, frozen=True, gc=False):
     authorities: frozenset[str] = frozenset()
     """The host and port, with and without the default port."""
     path: str = ""
-    """The path name of the queue there; empty where the URL has none."""
+    """The path name of the queue; empty if the URL has none."""
     known_as: str = ""
-    """The path name without regard to case, or the multicast address."""
+    """The path name in lower case, or the multicast address."""
     name: str = ""
-    """The URL as its sender writes it, port and query too; its spelling is one outgoing queue there."""
+    """The URL as its sender writes it, with port and query.
+
+    Each spelling has an outgoing queue at the sender.
+    """
     group: str = ""
     """The multicast address `ip:port`; empty for a URL."""
 
@@ -91,14 +94,14 @@ def is_multicast(to: str) -> bool:
 
 
 def check_url(element: str, url: str) -> None:
-    """Refuse a URL that no message could be sent to."""
+    """Refuse a URL to which no message could be sent."""
     if _read(url, element).group:
         raise SrmpFault(element, f"{url} is no URL of HTTP", spec=_SECTION)
 
 
 @lru_cache(maxsize=64)
 def _other_protocol(target: str) -> str:
-    """Return the format name that a redirection leads to by another protocol; empty for a URL of HTTP."""
+    """Return the format name of another protocol in a redirection; empty for a URL of HTTP."""
     if not leads_elsewhere(target):
         return ""
     try:
@@ -110,7 +113,7 @@ def _other_protocol(target: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _read(url: str, element: str = "to") -> _UrlParts:
-    """Take a URL apart; senders repeat a few of them, so the results are cached."""
+    """Return the parts of a URL; the results are cached, because senders repeat few URLs."""
     try:
         name = parse_single(format_name(url))
     except UsageError as why:

@@ -1,4 +1,4 @@
-"""SRMP's sender, [MC-MQSRM] 3.1.7: messages of outgoing queues are posted until a receipt comes for them.
+"""Implements SRMP's sender, [MC-MQSRM] 3.1.7: it posts messages of outgoing queues until a receipt comes.
 
 It may import what `protocols.srmp` may import, and its shared modules, and not `receiver`.  Begin with
 `posting`.

@@ -1,8 +1,8 @@
-"""Where messages are posted, and where receipts are to be sent, [MC-MQSRM] 3.1.7.9 and 3.1.7.2.4.
+"""Finds the addresses for messages and for their receipts, [MC-MQSRM] 3.1.7.9 and 3.1.7.2.4.
 
 DIRECT=HTTP://shop.example/msmq/private$/orders     connect to shop.example, or to a forwarder
-POST /msmq/private$/orders, Host: shop.example      whichever of the two is connected to
-http://here/MSMQ/PRIVATE$/order_queue$              where its stream receipts are asked for
+POST /msmq/private$/orders, Host: shop.example      in both cases
+http://here/MSMQ/PRIVATE$/order_queue$              the address for its stream receipts
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class PostAddress(msgspec.Struct, frozen=True):
     server: str = ""
     """The server to connect to, as `http://host[:port]`."""
     authority: str = ""
-    """The Host header: that of the destination."""
+    """The Host header, which names the host of the destination."""
     target: str = ""
     """The path and query of the request."""
     url: str = ""
@@ -36,17 +36,17 @@ class PostAddress(msgspec.Struct, frozen=True):
 
     @property
     def is_direct(self) -> bool:
-        """Return whether messages are posted to the host of their destination, and not to a forwarder."""
+        """Whether messages are posted to the host of their destination, and not to a forwarder."""
         return self.server == _origin(self.url)
 
     @property
     def next_hop(self) -> str:
-        """The host, or the multicast address, that messages are sent to next."""
+        """The host or the multicast address to which messages are sent next."""
         return self.multicast or self.server.partition("://")[2]
 
 
 def route_to(destination: str, settings: SrmpSettings) -> PostAddress:
-    """Return the route to a destination that SRMP serves."""
+    """Return the route to a destination of SRMP."""
     name = parse_single(destination)
     if isinstance(name, MulticastName):
         return PostAddress(multicast=f"{name.address}:{name.port}")
@@ -56,7 +56,7 @@ def route_to(destination: str, settings: SrmpSettings) -> PostAddress:
 
 
 def _server(url: str, settings: SrmpSettings) -> str:
-    """Return the server to connect to (SR-311); for an excepted destination it is its own (SR-312)."""
+    """Return the server to connect to (SR-311); for an excepted destination it is its own host (SR-312)."""
     # DEPARTS from 3.1.7.9 (SR-311): the whole URL is matched, not its host, because a rule for one queue of a
     # host could not be written.
     if any(matches(each, url) for each in settings.outbound_exceptions):
@@ -65,7 +65,7 @@ def _server(url: str, settings: SrmpSettings) -> str:
 
 
 def _origin(url: str) -> str:
-    """Scheme and authority of a URL."""
+    """Return scheme and authority of a URL."""
     scheme, _, rest = url.partition("://")
     return f"{scheme.lower()}://{rest.partition('/')[0]}"
 
@@ -77,11 +77,12 @@ def receipts_url(url: str, settings: SrmpSettings, here: str) -> str:
 
 
 def own_origin(url: str, *, host: str, secure_host: str = "", scheme: str = "") -> str:
-    """`http://host` under which the receiver of messages to this URL reaches us.
+    """Return `http://host` under which the receiver of messages to this URL reaches this server.
 
-    `scheme` is set where we listen to one alone; otherwise it is that of the URL, or `http` for multicast.
+    `scheme` is set if the server listens to only one; otherwise it is that of the URL, or `http` for
+    multicast.
     """
-    # DEPARTS from 3.1.7.2.4 (SR-281): the host is what the administrator says, with a port if need be, not
-    # the ComputerName, because a name without a domain and a port leads nowhere outside one network.
+    # DEPARTS from 3.1.7.2.4 (SR-281): the host is a setting of the administrator, with a port if need be, not
+    # the ComputerName, because a name without a domain and a port is not reachable outside one network.
     scheme = scheme or url.partition("://")[0] or PLAIN
     return f"{scheme}://{secure_host or host if scheme == SECURE else host}"

@@ -1,8 +1,8 @@
-"""What the answer to a POST means, [MC-MQSRM] 3.1.7.2.5: three reactions, and how failures are recorded.
+"""Selects the reaction to the answer of a POST, [MC-MQSRM] 3.1.7.2.5.
 
 2xx                           TAKEN     the receiver has the message
-400, and what settings add    REFUSED   the message is given up
-any other, or no status       RETRY     the connection ends, the queue rests, all is sent again
+400, and statuses of the settings    REFUSED   the message is given up
+any other, or no status       RETRY     the connection ends, the queue pauses, all is sent again
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Reaction(Enum):
 
 
 # DEPARTS from 3.1.7.2.5 (SR-293): every status that the text does not name is tried again until the message
-# expires, because a proxy that is set up wrongly for an hour would cost messages.
+# expires, because a proxy with a wrong configuration for an hour would lose messages.
 BY_HUNDRED: Final[Mapping[int, Reaction]] = {
     0: Reaction.RETRY,  # no answer came
     1: Reaction.RETRY,  # "continue" is no final answer

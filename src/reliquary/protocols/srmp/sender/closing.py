@@ -1,7 +1,7 @@
-"""Streams of an older era are brought to their end (`reliquary.streams.closing` has the rules).
+"""Ends streams of an older era (`reliquary.streams.closing` has the rules).
 
-A receiver that has seen a later stream of the old manager ignores the closed one without a word.  So what was
-answered several times and never confirmed becomes a dead letter too.
+A receiver that has seen a later stream of the old manager silently ignores the closed one.  So a
+message that was answered several times and never confirmed becomes a dead letter too.
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ from reliquary.queueing.rules.era import NOT_KNOWN
 from reliquary.streams.closing import PATIENCE, make_dead_letters
 
 OLD_NUMBER: Final = -1
-"""The number of a message that was posted in a stream that is over: its answer does not concern
-the new stream.
+"""The number of a message that was posted in a stream that has ended.
+
+Its answer does not concern the new stream.
 """
 
 
 def is_free(state: State, session: Session) -> bool:
     """Return whether new messages may be numbered; if not, they are handed out again after the stream.
 
-    Messages that are there and wait for their final receipt alone hold nothing up: that receipt may have come
-    after the backup.
+    Messages that have arrived and wait only for their final receipt delay nothing, because that receipt
+    may have come after the backup.
     """
     sent = state.sent.get(session.queue)
     if sent is None or not sent.stream.closed:
@@ -38,7 +39,7 @@ def is_free(state: State, session: Session) -> bool:
 
 
 def on_wait_over(state: State, queue: int, now: Instant) -> None:
-    """No receipt came in time: all is sent again, unless a closed stream has waited long enough."""
+    """Send all messages again if no receipt came in time, or give up a stream that was closed long ago."""
     session, sent = state.sender.sessions.get(queue), state.sent.get(queue)
     if session is not None and sent is not None and sent.stream.closed and _is_hopeless(session):
         give_up(state, session, "they were answered and never confirmed")
@@ -51,14 +52,14 @@ def _is_hopeless(session: Session) -> bool:
 
 
 def give_up(state: State, session: Session, why: str) -> None:
-    """Make dead letters of all messages that a stream has left; it ends with that."""
+    """Make dead letters of all remaining messages of a stream, which then ends."""
     left = make_dead_letters(state, session.queue, session.destination, why)
     forget(session, left)
     free(state, session.queue, left, NOT_KNOWN)
 
 
 def start_anew(state: State, queue: int, gone: tuple[int, ...]) -> None:
-    """An administrator has ended the stream of a queue: what has not `gone` with it is posted again."""
+    """Post the messages of a queue again that have not `gone`, because an administrator ended its stream."""
     session = state.sender.sessions.get(queue)
     if session is None:
         return

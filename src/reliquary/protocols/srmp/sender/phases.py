@@ -1,4 +1,4 @@
-"""The session of an outgoing queue, [MC-MQSRM] 3.1.7.4, .5 and .9, as one table: phase x move -> phase.
+"""Defines the phases of a session, [MC-MQSRM] 3.1.7.4, .5 and .9, as one table: phase x move -> phase.
 
               CONNECT                RESEND
     CLOSED ------------> OPEN ----------------------> DRAINING
@@ -8,9 +8,9 @@
       |      FAIL, IDLE, PAUSE                            |
       '---------------------------------------------------'
 
-A session that is open posts what the manager hands out.  When messages have to go again, because no stream
-receipt came in time or one of them was refused, it drains first: nothing is posted until every POST has its
-answer, and then all that has no receipt is sent again, in its order.
+An open session posts the messages that the manager hands out.  If messages must be sent again, because
+no stream receipt came in time or one of them was refused, it drains first: nothing is posted until
+every POST has its answer, and then all messages without a receipt are sent again, in order.
 
 The network connects when there is something to post, so a session that is open may have no connection yet.
 Each opening has an epoch of its own; an answer to a POST of another epoch comes too late and changes nothing.
@@ -40,15 +40,15 @@ class Move(Enum):
     CONNECT = "connect"
     """The queue wants a connection."""
     FAIL = "fail"
-    """A POST has no answer, or one that says "later"; or what is to be signed cannot be."""
+    """A POST has no answer or a temporary refusal, or a message cannot be signed."""
     IDLE = "idle"
     """No message was posted for a while."""
     PAUSE = "pause"
     """An administrator paused the queue."""
     RESEND = "resend"
-    """All that has no receipt is to be sent again, and POSTs have no answer."""
+    """All messages without a receipt are to be sent again, and some POSTs have no answer."""
     ANSWERED = "answered"
-    """All that has no receipt is to be sent again, and every POST has its answer."""
+    """All messages without a receipt are to be sent again, and every POST has its answer."""
 
 
 def _table() -> dict[tuple[Phase, Move], Phase]:

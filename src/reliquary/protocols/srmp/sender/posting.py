@@ -1,12 +1,12 @@
-"""Messages are numbered and posted, [MC-MQSRM] 3.1.7.2 and 3.1.7.8.
+"""Numbers messages and posts them, [MC-MQSRM] 3.1.7.2 and 3.1.7.8.
 
 SendUserMessage ... PostsDue    all that the manager hands out in a turn is numbered and posted together
-PostEnded                       `answers` says what it means: taken, refused, or all of the queue goes again
+PostEnded                       `answers` selects the reaction: taken, refused, or send all again
 
 what is posted                       what "taken" means for it
 a message outside any stream         it is delivered
-one that came for another host       it is delivered; its envelope goes as it came
-a message of a stream                the receiver has it or ignores it: only a receipt tells (`receipts`)
+one that came for another host       it is delivered; its envelope is unchanged
+a message of a stream                the receiver has it or ignores it: only a receipt shows (`receipts`)
 """
 
 from __future__ import annotations
@@ -63,15 +63,15 @@ _NORMAL: Final = MessageClass.NORMAL
 _REFUSED: Final = Reaction.REFUSED
 _RETRY: Final = Reaction.RETRY
 UNWRITABLE: Final = MessageClass.NACK_COULD_NOT_ENCRYPT
-"""The reason for a message that cannot be written as an envelope: no class says that, this one is nearest."""
+"""The reason for a message that cannot be written as an envelope; it is the nearest of the classes."""
 
 
 class PostsDue(Signal, frozen=True):
-    """SRMP to itself: the manager has handed out all messages of this turn."""
+    """The manager has handed out all messages of this turn; SRMP sends this signal to itself."""
 
 
 def on_addressed(state: State, event: Addressed, now: Instant) -> None:
-    """The server listens: from now on messages can say where their receipts are to be sent."""
+    """Let messages name the address of their receipts from now on, because the server listens."""
     state.address = OwnAddress(
         event.receipts_host, event.secure_receipts_host, event.receipts_scheme, event.authorities
     )
@@ -83,7 +83,7 @@ def on_addressed(state: State, event: Addressed, now: Instant) -> None:
 
 
 def on_send(state: State, signal: SendUserMessage, now: Instant) -> None:
-    """Send User Message Wrapper (SR-309); the message is posted when the manager has handed out all."""
+    """Keep a message until the manager has handed out all messages of this turn (SR-309)."""
     del now
     if not state.sender.outbox:
         state.draft.signal(PostsDue())
@@ -91,7 +91,7 @@ def on_send(state: State, signal: SendUserMessage, now: Instant) -> None:
 
 
 def on_posts_due(state: State, signal: PostsDue, now: Instant) -> None:
-    """Send User Message (SR-255), for all of them; the manager hands out none that has expired (SR-257)."""
+    """Post all messages of this turn (SR-255); the manager hands out no expired ones (SR-257)."""
     del signal
     outbox, state.sender.outbox = state.sender.outbox, []
     queues: dict[int, list[SendUserMessage]] = {}
@@ -127,7 +127,10 @@ def _waits_for_a_key(state: State, session: Session, sends: list[SendUserMessage
 
 
 def _send_stream(state: State, session: Session, sends: list[SendUserMessage], now: Instant) -> None:
-    """Post the messages that have a number, in the order of numbers; give the others the next numbers."""
+    """Post the messages that have a number, in the order of numbers.
+
+    Assign the next numbers to the others.
+    """
     sent = state.sent.get(session.queue)
     if sent is not None:
         numbers = sent.numbers
@@ -149,10 +152,10 @@ def _send_stream(state: State, session: Session, sends: list[SendUserMessage], n
 def _send_again(state: State, session: Session, sent: Sent, send: SendUserMessage) -> bool:
     """Post a message that has a number; the gap before it may be wider than last time (SR-264).
 
-    Returns False when it cannot be written as an envelope any more.
+    Returns False if it cannot be written as an envelope any more.
     """
-    # DEPARTS from 3.1.7.2.2 (SR-260): identifier and number are given once and for all, because a receiver
-    # could not know a message again that comes under another one.
+    # DEPARTS from 3.1.7.2.2 (SR-260): identifier and number are assigned only once, because a receiver
+    # could not recognize a message under another one.
     queue, lookup_id = session.queue, send.lookup_id
     number = sent.numbers[lookup_id]
     if number <= sent.stream.acknowledged:  # only its final receipt is still to come
@@ -170,7 +173,7 @@ def _send_again(state: State, session: Session, sent: Sent, send: SendUserMessag
 def _send_first(
     state: State, session: Session, sent: Sent | None, sends: list[SendUserMessage], now: Instant
 ) -> None:
-    """Give messages their numbers and post them; the numbers are on disk before (SR-054, SR-263)."""
+    """Assign numbers to messages and post them; the numbers are on disk before (SR-054, SR-263)."""
     if sent is not None:
         stream = sent.stream
         number = first = stream.last + 1
@@ -199,7 +202,10 @@ def _send_first(
 def _position(
     state: State, session: Session, stream: OutgoingStream, number: int, previous: int
 ) -> StreamPosition:
-    """Return the element `stream` of a message (SR-279, SR-280); number 1 also names where receipts go."""
+    """Return the element `stream` of a message (SR-279, SR-280).
+
+    Number 1 also has the address for receipts.
+    """
     return StreamPosition(
         identifier=stream_id_text(stream.sender, stream.number),
         sender=stream.sender,
@@ -278,7 +284,8 @@ def _post(
         state.draft.ask(effect)
         message = send.message
         if message.delivery is not _EXPRESS or (message.more or USUAL).soap_header:
-            # the message, or what it is a receipt for, is on disk first, whichever turn made it durable
+            # the message, or the message that a receipt confirms, is on disk first, for writes of any
+            # turn
             state.draft.wait()  # SR-054, SR-056, SR-140
 
 
@@ -286,7 +293,7 @@ def _post(
 
 
 def on_post_ended(state: State, event: PostEnded, now: Instant) -> None:
-    """A POST has its answer, or will have none; one of an earlier epoch comes too late."""
+    """Process the answer of a POST, or its failure; an answer of an earlier epoch is too late."""
     session = state.sender.sessions.get(event.session)
     if session is None:
         return
@@ -311,10 +318,10 @@ def on_post_ended(state: State, event: PostEnded, now: Instant) -> None:
 
 
 def _hear_late_start(state: State, session: Session, event: PostEnded) -> None:
-    """Remember that the receiver has number 1 of the stream, although the session of that POST is closed.
+    """Record that the receiver has number 1 of the stream, although the session of that POST is closed.
 
-    Its message may be purged before it goes again.  Then the messages behind it must not get numbers of a new
-    stream, because the receiver may have them by their old numbers.
+    Its message may be purged before it is sent again.  Then the messages behind it must not get numbers
+    of a new stream, because the receiver may have them by their old numbers.
     """
     sent = state.sent.get(session.queue)
     if sent is None or session.unheard_start != (event.epoch, event.lookup_id, sent.stream.number):
@@ -326,18 +333,21 @@ def _hear_late_start(state: State, session: Session, event: PostEnded) -> None:
 
 
 def _on_taken(state: State, session: Session, lookup_id: int, number: int) -> None:
-    """A message of the stream stays until its receipt comes; while too many wait, no others are wanted."""
+    """Keep the message of a stream until its receipt comes.
+
+    If too many wait, the manager hands out no others.
+    """
     if not number:
         state.sender.missing.pop(session.queue, None)
         state.draft.signal(TransferEnded(session.queue, (lookup_id,), Outcome.DELIVERED))  # SR-291
         return
     sent = state.sent.get(session.queue)
     if sent is None or sent.numbers.get(lookup_id) != number:
-        return  # its stream has ended, and it is sent again in another
+        return  # its stream has ended, and it is sent again in another one
     # a receiver ignores a later message of the stream without looking for its queue
     if number <= sent.stream.acknowledged or number == sent.first_awaiting():
         state.sender.missing.pop(session.queue, None)
-    if number == 1 and not sent.stream.started and session.route.is_direct:  # else a forwarder has it
+    if number == 1 and not sent.stream.started and session.route.is_direct:  # otherwise a forwarder has it
         apply(state, StreamStarted(session.queue))
     session.taken.add(lookup_id)
     session.withheld[lookup_id] = None
@@ -347,9 +357,9 @@ def _on_taken(state: State, session: Session, lookup_id: int, number: int) -> No
 # DEPARTS from 3.1.7.2.5 (SR-292): 400 does not give a message up at once where the queue may be missing,
 # because a queue that is created a minute later would cost the whole backlog.
 def _may_come_later(state: State, session: Session, event: PostEnded, now: Instant) -> bool:
-    """Return whether a refusal may mean that the queue is not there yet, and it is worth waiting for it.
+    """Return whether a refusal may mean that the queue does not exist yet, so that a retry is useful.
 
-    A peer that does not say why it refuses may mean that too.
+    A refusal without a reason may mean that too.
     """
     if event.reason not in (None, MessageClass.NACK_BAD_DEST_QUEUE) or session.route.multicast:
         return False
@@ -376,7 +386,7 @@ def _on_refused(state: State, session: Session, event: PostEnded) -> None:
 
 
 def on_withdrawn(state: State, signal: MessageWithdrawn, now: Instant) -> None:
-    """Messages expired or were purged (SR-258, SR-259)."""
+    """Forget messages that expired or were purged (SR-258, SR-259)."""
     del now
     session, sent = state.sender.sessions.get(signal.queue), state.sent.get(signal.queue)
     if session is not None:

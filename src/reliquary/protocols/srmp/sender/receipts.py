@@ -1,8 +1,8 @@
-"""What the receipts say that come for our streams, [MC-MQSRM] 3.1.5.1.8 and 3.1.5.1.9.
+"""Processes receipts for outgoing streams, [MC-MQSRM] 3.1.5.1.8 and 3.1.5.1.9.
 
 stream receipt          the receiver has all messages up to a number: those before it are done, or wait
                         for their final receipt
-final stream receipt    what became of one message: received, or a dead letter
+final stream receipt    the outcome of one message: received, or a dead letter
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from reliquary.streams.tables import OutgoingStream
 
 
 def on_stream_receipt(state: State, envelope: Envelope, now: Instant) -> None:
-    """The receiver has all up to a number (SR-219, SR-220); one for no stream of ours says nothing."""
+    """Confirm messages up to a number (SR-219, SR-220); a receipt for an unknown stream is ignored."""
     receipt = envelope.stream_receipt
     assert receipt is not None, "no stream receipt"
     queue = state.queue_of.get(receipt.identifier.strip().casefold())
@@ -41,13 +41,13 @@ def on_stream_receipt(state: State, envelope: Envelope, now: Instant) -> None:
 
 
 def on_final_receipt(state: State, envelope: Envelope, now: Instant) -> None:
-    """A message left its queue there (SR-227); one for none of ours is discarded (SR-228)."""
+    """End a message that left its destination queue (SR-227); an unknown one is ignored (SR-228)."""
     receipt, decision = envelope.stream_receipt, envelope.commitment_receipt
     assert receipt is not None, "no stream receipt"
     assert decision is not None, "no decision"
     queue = state.queue_of.get(receipt.identifier.strip().casefold())
     if queue is not None:
-        _acknowledge(state, queue, receipt.last, now)  # it was there, so all before it were
+        _acknowledge(state, queue, receipt.last, now)  # the message was in its queue, so all before it were
         lookup_id = state.sent[queue].at(receipt.last) if queue in state.sent else 0
     else:
         queue, lookup_id = _numbered_anew(state, envelope, decision.id)
@@ -68,7 +68,8 @@ def on_final_receipt(state: State, envelope: Envelope, now: Instant) -> None:
 def _numbered_anew(state: State, envelope: Envelope, text: str) -> tuple[int, int]:
     """Return queue and message of a receipt for a stream that was given up, now under another number.
 
-    Copies of one message to several queues have one identifier; where the receipt comes from tells which.
+    Copies of one message to several queues share an identifier; the source of the receipt identifies
+    the copy.
     """
     identifier = _identifier(text)
     found = [
@@ -102,12 +103,13 @@ def _reason(envelope: Envelope) -> MessageClass:
 
 
 def _acknowledge(state: State, queue: int, last: int, now: Instant) -> None:
-    """Receipts are cumulative, and one that comes again or late changes nothing."""
+    """Confirm all messages up to a number; a repeated or late receipt changes nothing."""
     sent, session = state.sent[queue], state.sender.sessions.get(queue)
     if last > sent.stream.last:
         _warn_of_unsent(state, sent.stream, last)
         last = sent.stream.last
-        if not sent.stream.closed:  # a peer that has seen more than we know would take new ones for repeats
+        # a peer that has seen higher numbers would take new messages for repeated ones
+        if not sent.stream.closed:
             apply(state, StreamClosed(queue))
     if session is not None:
         session.progress.receipt(now)
@@ -124,7 +126,8 @@ def _acknowledge(state: State, queue: int, last: int, now: Instant) -> None:
             let_others_go(state, session, sent)
     if session is not None:
         state.draft.signal(progressed(session.queue, sent, session.progress, session.wait))
-        if session.phase is Phase.DRAINING:  # after the above, so that nothing is sent again that is there
+        # after the lines above, so that no message is sent again that has arrived
+        if session.phase is Phase.DRAINING:
             go_again(state, session)
 
 
@@ -135,7 +138,7 @@ def _warn_of_unsent(state: State, stream: OutgoingStream, last: int) -> None:
 
 
 def _note_arrived(state: State, session: Session, sent: Sent, arrived: tuple[int, ...], now: Instant) -> None:
-    """Messages have their stream receipt, some perhaps before the answer to their POST."""
+    """Record that messages have their stream receipt, some before the answer to their POST."""
     for lookup_id in arrived:
         reported = session.posted.pop(lookup_id, None) is None and lookup_id not in session.withheld
         session.withheld.pop(lookup_id, None)

@@ -1,8 +1,8 @@
-"""Sessions of outgoing queues open and close, [MC-MQSRM] 3.1.7.4, .5, .9 and 3.1.6.4; `phases` has the table.
+"""Opens and closes sessions of outgoing queues, [MC-MQSRM] 3.1.7.4, .5, .9 and 3.1.6.4, by `phases`.
 
 ConnectionWanted          open
-a POST failed             close; the queue rests, then wants a connection again
-Session Cleanup Timer     close, where nothing was posted for a while
+a POST failed             close; the queue pauses, then requests a connection again
+Session Cleanup Timer     close, if nothing was posted for a while
 QueuePaused               close
 """
 
@@ -30,15 +30,14 @@ from reliquary.streams.ladder import ReceiptWait
 SESSION_CLEANUP: Final = "srmp-session-cleanup"
 """Session Cleanup Timer, one for each outgoing queue."""
 AHEAD: Final = 2
-"""The manager hands out this multiple of what may be in flight: what goes next is numbered and on disk, and
-leaves with the first answer, while the receiver and its disk are at work."""
+"""The multiple of the POSTs in flight that the manager hands out, so that the next messages are on disk."""
 
 
 # -- open and closed
 
 
 def on_connection_wanted(state: State, signal: ConnectionWanted, now: Instant) -> None:
-    """Establish Transport Connection: open a session, once receipts have an address (SR-310)."""
+    """Open a session, once receipts have an address (Establish Transport Connection, SR-310)."""
     state.sender.wanted[signal.queue] = signal.destination
     state.sender.manager = signal.manager
     if state.address.receipts_host:
@@ -46,7 +45,7 @@ def on_connection_wanted(state: State, signal: ConnectionWanted, now: Instant) -
 
 
 def open_wanted(state: State, now: Instant) -> None:
-    """Open the sessions that queues want; not before it is known where receipts are to be sent."""
+    """Open the sessions that queues request, once the address for receipts is known."""
     wanted, state.sender.wanted = state.sender.wanted, {}
     for queue, destination in wanted.items():
         session = state.sender.sessions.get(queue)
@@ -76,7 +75,10 @@ def _open(state: State, session: Session, now: Instant) -> None:
 
 
 def _close(state: State, session: Session, move: Move) -> None:
-    """Close the session; POSTs without an answer count as not sent, what was taken awaits its receipt."""
+    """Close the session.
+
+    POSTs without an answer count as not sent, accepted messages wait for their receipt.
+    """
     before, session.phase = session.phase, NEXT[session.phase, move]
     if before is not Phase.CLOSED:
         state.draft.ask(EndSession(session.queue, session.epoch))
@@ -91,11 +93,11 @@ def _close(state: State, session: Session, move: Move) -> None:
 
 
 def fail(state: State, session: Session, status: ConnectionStatus) -> None:
-    """Close the session after a failure (SR-293); the queue rests for RetransmissionTimeout (SR-149)."""
+    """Close the session after a failure (SR-293); the queue pauses for RetransmissionTimeout (SR-149)."""
     session.failing = True
     _close(state, session, Move.FAIL)
     # DEPARTS from 3.1.7.2.5 (SR-293): the Stream Receipt Wait Timer continues for messages that were answered
-    # with 200, because their receipts would never be asked for where no other message waits to be sent.
+    # with 200, because their receipts would never be requested if no other message waits to be sent.
     if not session.taken:
         stop_wait(state, session)
     state.draft.signal(
@@ -110,7 +112,7 @@ def fail(state: State, session: Session, status: ConnectionStatus) -> None:
 
 
 def on_session_cleanup(state: State, queue: int, now: Instant) -> None:
-    """Close a session that is idle (SR-254); an answer since the timer was set puts that off."""
+    """Close a session that is idle (SR-254); an answer since the timer was set delays that."""
     session = state.sender.sessions.get(queue)
     if session is None or session.phase is Phase.CLOSED:
         return
@@ -132,7 +134,7 @@ def on_session_cleanup(state: State, queue: int, now: Instant) -> None:
 
 
 def on_paused(state: State, signal: QueuePaused, now: Instant) -> None:
-    """Pause Queue: close the session and wait for no receipt (SR-304)."""
+    """Close the session of a paused queue, and stop waiting for receipts (SR-304)."""
     del now
     session = state.sender.sessions.get(signal.queue)
     if session is not None:
@@ -144,16 +146,16 @@ def on_paused(state: State, signal: QueuePaused, now: Instant) -> None:
 
 
 def on_resumed(state: State, signal: QueueResumed, now: Instant) -> None:
-    """Resume Queue (SR-305): wait for receipts again; the manager wants a connection if messages wait."""
+    """Wait for receipts of a resumed queue again (SR-305); the manager requests a connection if needed."""
     # DEPARTS from 3.1.7.5 (SR-305): the wait timer that Pause Queue stopped runs again, because nothing
-    # else would send what was taken and never acknowledged.
+    # else would resend accepted messages without a receipt.
     session = state.sender.sessions.get(signal.queue)
     if session is not None and session.taken:
         start_wait(state, session, now)
 
 
 def on_online(state: State, signal: ManagerOnline, now: Instant) -> None:
-    """Go online or offline; offline no receipt can come, so none is waited for."""
+    """Go online or offline; offline no receipt can come, so the wait stops."""
     for session in state.sender.sessions.values():
         if not signal.online:
             stop_wait(state, session)

@@ -1,4 +1,4 @@
-"""The stream of an outgoing queue, [MC-MQSRM] 3.1.7.2.3 and 3.1.7.6: how it begins and ends.
+"""Begins and ends the stream of an outgoing queue, [MC-MQSRM] 3.1.7.2.3 and 3.1.7.6.
 
     numbered --> awaits a stream receipt --> done
         |                |  |  '-----------> awaits its final receipt, if it asked for dead letters
@@ -6,10 +6,10 @@
         '-- goes again --'  |                    '--> dead letter   (negative)
                             '--> refused or expired: dead letter, and the next number bridges the gap
 
-A number is given once, and is on disk before the message leaves.  With the last number the stream
-ends; the next message begins another.  A number 1 that did not arrive ends its stream: later
-numbers mean nothing to a receiver that never saw the start, so the rest begins a new stream.  A number 1 that
-was answered with 200 was seen, and the stream goes on without it, whether or not receipts ever come.
+A number is assigned once, and is on disk before the message leaves.  With the last number the stream
+ends; the next message begins another.  A number 1 that did not arrive ends its stream: later numbers
+mean nothing to a receiver that never saw the start, so the rest begins a new stream.  A number 1 that
+was answered with 200 has arrived, and the stream continues without it, even if no receipt comes.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ _ORIGIN: Final = 0x7FFFFFFF
 
 
 def final_key(identifier: ObjectId, sender: UUID) -> int:
-    """Return the number by which a message is known that waits for its final receipt.
+    """Return the number that identifies a message that waits for its final receipt.
 
     Of a message of this manager it is the number in its identifier; of one that another protocol brought, its
-    origin counts too, because two managers may give one number.
+    origin counts too, because two managers may assign one number.
     """
     if identifier.lineage == sender:
         return identifier.uniquifier
@@ -46,7 +46,7 @@ def final_key(identifier: ObjectId, sender: UUID) -> int:
 
 
 def begin(state: State, queue: int, stream: OutgoingStream) -> None:
-    """Give this stream to a queue (SR-126)."""
+    """Assign this stream to a queue (SR-126)."""
     apply(state, StreamBegun(queue, stream))
     session = state.sender.sessions.get(queue)
     if session is not None:
@@ -54,10 +54,10 @@ def begin(state: State, queue: int, stream: OutgoingStream) -> None:
 
 
 def make_room(state: State, session: Session, sent: Sent) -> None:
-    """Report messages that were taken to the manager, as long as few enough wait for a receipt.
+    """Report accepted messages to the manager, as long as few enough wait for a receipt.
 
-    All are reported where the lowest number has yet to be posted: a transaction that began early and ended
-    late has low LookupIdentifiers and high numbers, and no receipt comes before that number is there.
+    All are reported if the lowest number has yet to be posted: a transaction that began early and ended
+    late has low LookupIdentifiers and high numbers, and no receipt comes before that number has arrived.
     """
     room = state.settings.window - (sent.awaiting - len(session.withheld))
     if room < len(session.withheld):
@@ -68,7 +68,7 @@ def make_room(state: State, session: Session, sent: Sent) -> None:
 
 
 def free(state: State, queue: int, lookup_ids: tuple[int, ...], reason: MessageClass) -> None:
-    """Stream Element Removed (SR-306): messages of a stream have left the queue."""
+    """Forget messages of a stream that have left the queue (Stream Element Removed, SR-306)."""
     apply(state, NumbersFreed(queue, lookup_ids))
     sent, session = state.sent[queue], state.sender.sessions.get(queue)
     if not sent.numbers:
@@ -79,28 +79,29 @@ def free(state: State, queue: int, lookup_ids: tuple[int, ...], reason: MessageC
         _lose_start(state, queue, session, sent, reason)
     else:
         let_others_go(state, session, sent)
-    if session is not None and reason.is_failure:  # a receipt shows it by itself
+    if session is not None and reason.is_failure:  # a receipt shows this by itself
         now_sent = state.sent.get(queue) or Sent(sent.stream)
         state.draft.signal(progressed(queue, now_sent, session.progress, session.wait))
 
 
 def let_others_go(state: State, session: Session | None, sent: Sent) -> None:
-    """Let messages go that waited behind a closed stream, once all of it is confirmed."""
+    """Release the messages that waited behind a closed stream, once all of it is confirmed."""
     if sent.stream.closed and not sent.awaiting and session is not None and session.has_unposted:
         go_again(state, session)
 
 
 def end(state: State, queue: int, session: Session | None) -> None:
-    """End the stream: nothing is sent in it any more (SR-135)."""
+    """End the stream, in which no further message is sent (SR-135)."""
     apply(state, StreamEnded(queue))
     if session is not None:
         stop_wait(state, session)
 
 
 def _lose_start(state: State, queue: int, session: Session | None, sent: Sent, reason: MessageClass) -> None:
-    """End a stream whose number 1 is gone without a receipt: no receiver would take the others."""
-    # DEPARTS from 3.1.7.2.3 (SR-076): the rest begins a new stream, because its numbers would be ignored for
-    # ever; what arrived after all is then known by its identifier, to its receiver and to us.
+    """End a stream whose number 1 is lost without a receipt, because no receiver would take the others."""
+    # DEPARTS from 3.1.7.2.3 (SR-076): the rest begins a new stream, because its numbers would be
+    # ignored permanently; its identifier then shows a message that did arrive, to the receiver and
+    # here.
     end(state, queue, session)
     about = session.destination if session is not None else f"outgoing queue {queue}"
     what = "the first message of a stream is lost and no receipt came"
@@ -120,7 +121,7 @@ def _lose_start(state: State, queue: int, session: Session | None, sent: Sent, r
 
 
 def forget(session: Session, lookup_ids: tuple[int, ...]) -> None:
-    """Forget that these messages are under way; an answer to their POST means nothing any more."""
+    """Forget that these messages are under way; an answer to their POST has no effect any more."""
     for lookup_id in lookup_ids:
         session.posted.pop(lookup_id, None)
         session.withheld.pop(lookup_id, None)

@@ -55,6 +55,22 @@ def test_only_errors_of_the_client_are_explained() -> None:
 
 
 @pytest.mark.parametrize(
+    ("managers", "queues", "sentence"),
+    [
+        (["south"], "orders", "no"),
+        (["north", "south"], "orders", "the queue 'orders at south': no"),
+        (["north", "south"], "", "the manager 'south': no"),
+    ],
+)
+def test_an_error_names_its_manager_where_there_are_several(
+    managers: list[str], queues: str, sentence: str
+) -> None:
+    with pytest.raises(AccessDenied) as refused, errors.placed(managers, "south", queues):
+        raise AccessDenied("ACCESS_DENIED", "no")
+    assert (refused.value.code, refused.value.sentence) == ("ACCESS_DENIED", sentence)
+
+
+@pytest.mark.parametrize(
     "fault",
     [
         errors.queue_missing("orders"),

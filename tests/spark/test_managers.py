@@ -68,6 +68,22 @@ def test_a_query_can_wait_for_a_manager(gone: Gone, way: str) -> None:
     assert ground.waited == [PAUSE] * 3
 
 
+def test_the_error_of_another_manager_ends_the_wait_for_one() -> None:
+    ground = Ground(Gone.WAIT, "north", "south")
+    ground.worlds.by_name["south"].away = True
+
+    def ask(name: str) -> str:
+        return ground.managers.insist(name, feeds if name == "south" else fail)
+
+    def fail(client: FeedClient) -> str:
+        client.feeds(["missing"])
+        return ""
+
+    ground.managers._wait = ground.waited.append  # it never answers
+    with pytest.raises(QueueNotFound):
+        ground.managers.together.ask(["north", "south"], str, ask)
+
+
 def test_a_manager_that_is_skipped_is_left_alone_for_a_while() -> None:
     ground = Ground(Gone.SKIP)
     ground.worlds.by_name["south"].away = True

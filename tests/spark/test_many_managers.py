@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 
-from reliquary.spark.errors import BadOffset, BadOption, DataLost, QueueMissing, ServerGone
+from reliquary.client.errors import error_of
+from reliquary.spark.errors import BadOffset, BadOption, DataLost, QueueMissing, ServerGone, SparkFault
 from reliquary.spark.option_list import For
 from reliquary.spark.options import parse_reading
 from reliquary.spark.source import Range, Reader
 from reliquary.spark.stream import StreamReader
-from tests.spark.feed_double import World, Worlds
+from tests.spark.feed_double import Double, World, Worlds
 
 ALL = ReadAllAvailable()
 URL = "north=http://n:1,south=http://s:1"
@@ -96,6 +98,49 @@ def test_errors_name_queue_and_manager(worlds: Worlds) -> None:
     del worlds.by_name["south"].queues["orders"]
     with pytest.raises(QueueMissing, match="there is no queue 'orders at south'"):
         reader(worlds).initialOffset()
+
+
+@pytest.mark.parametrize("code", ["ACCESS_DENIED", "UNAUTHENTICATED", "OTHER_QUEUE", "DATA_LOST", "STRANGE"])
+def test_each_refusal_of_a_manager_names_it(worlds: Worlds, code: str) -> None:
+    for name in ("north", "south"):
+        send(worlds, name, 4)
+    refusing = {"feeds"}
+
+    class Refusing(Double):
+        def __getattribute__(self, name: str) -> Any:
+            if name in refusing:
+                raise error_of(code, "it is refused")
+            return super().__getattribute__(name)
+
+    def connect(access: Any) -> Any:
+        world = worlds.by_name[access.name]
+        return Refusing(world) if access.name == "south" else Double(world)
+
+    given = {"url": URL, "queue": "orders", "consumer": "lake", "startingTimestamp": "1970-01-01T00:00:01Z"}
+    stream = StreamReader(parse_reading(given, For.STREAM), ("manager", "feed_id"), connect)
+    del given["consumer"], given["startingTimestamp"]
+    batch = Reader(parse_reading(given, For.READ), ("feed_id",), connect)
+
+    def refused(work: Callable[[], Any], *calls: str) -> None:
+        for call in calls:
+            refusing.clear()
+            refusing.add(call)
+            with pytest.raises(SparkFault, match="the queue 'orders at south': it is refused"):
+                work()
+        refusing.clear()
+
+    refused(stream.initialOffset, "feeds", "place_of", "open_consumer")
+    start = stream.initialOffset()
+    refused(stream.prepareForTriggerAvailableNow, "feeds")
+    refused(lambda: stream.latestOffset(start, ALL), "feeds", "plan")
+    end = stream.latestOffset(start, ALL)
+    refused(lambda: rows_of(stream, start, end), "read")
+    again = StreamReader(stream._options, ("manager", "feed_id"), connect)
+    refused(lambda: again.partitions(start, end), "feeds", "plan")
+    if code in {"ACCESS_DENIED", "UNAUTHENTICATED", "STRANGE"}:  # a queue that is gone stops the next batch
+        refused(lambda: stream.commit(end), "move_consumer")
+    refused(batch.partitions, "feeds", "plan")
+    refused(lambda: [*batch.read(batch.partitions()[-1])], "read")
 
 
 # -- a manager that does not answer

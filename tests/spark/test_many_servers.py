@@ -6,6 +6,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -18,12 +19,14 @@ from reliquary.client.feed import FeedClient, StageKey
 from reliquary.client.link import Link
 from reliquary.client.sync.manager import Manager, connect
 from reliquary.net.chance import SystemChance
+from reliquary.net.identity.users import User
 from reliquary.spark.connection import connected
-from reliquary.spark.errors import BadOption, DataLost, ServerRefused
+from reliquary.spark.errors import BadOption, DataLost, QueueMissing, ServerRefused, TokenRefused
 from reliquary.spark.option_list import For
 from reliquary.spark.options import Writing, parse_reading, parse_writing
 from reliquary.spark.sink import Part, publish, stage_part
-from reliquary.spark.source import Reader
+from reliquary.spark.source import Range, Reader, read_part
+from reliquary.spark.spread import Spread
 from reliquary.spark.stream import StreamReader
 from reliquary.store.backup import backup_stopped, restore
 from tests.client.served import served
@@ -145,6 +148,53 @@ def batch_since(url: str, moment: int) -> list[str]:
 def iso(moment: int) -> str:
     """Return a time in microseconds since 1970 as the options take it."""
     return datetime.fromtimestamp(moment / 1_000_000, UTC).isoformat()
+
+
+def test_each_error_names_the_manager_and_the_queue(tmp_path: Path) -> None:
+    """One manager refuses the token, and the other one has no queue of the name."""
+    root = User(name="root", token_sha256=sha256(b"secret").hexdigest(), groups=("administrators",))
+    file = tmp_path / "managers.toml"
+    rows = {}  # a label for each manager
+    for number in range(20):
+        rows[Spread(["north", "south"]).manager_of(b"%d" % number)] = str(number)
+    with (
+        served(tmp_path / "north", users=(root,)) as north,
+        served(tmp_path / "south") as south,
+        connect(north.data, control=north.control, token="secret") as manager,
+    ):
+        manager.create_queue("orders").send("one")
+
+        def managers(token: str) -> str:
+            file.write_text(
+                f'[managers]\nnorth = {{url = "{north.data}", token = "{token}"}}\nsouth = "{south.data}"\n'
+            )
+            return str(file)
+
+        given = {"managers": managers("wrong"), "queue": "orders"}
+        source = parse_reading(given | {"consumer": "lake"}, For.STREAM)
+        batch = parse_reading(given, For.READ)
+        target = parse_writing(given | {"partitionBy": "label"}, For.SINK, queue_column=False)
+        at_north = "the queue 'orders at north'.*option token"
+        unknown = StreamReader(source, ("body",))
+        for work in (
+            unknown.initialOffset,
+            Reader(batch, ("body",)).partitions,
+            lambda: [*read_part(batch, ("body",), Range("north", "orders", "", 0, 1), connected)],
+            lambda: staged(target, 0, rows["north"]),
+            lambda: publish(target, "query", 0, [], connected),
+        ):
+            with pytest.raises(TokenRefused, match=at_north):
+                work()
+        unknown.stop()
+        fault = staged(target, 0, rows["south"]).fault
+        assert isinstance(fault, QueueMissing)
+        assert str(fault).startswith("writing part 0: the queue 'orders at south': ")
+
+        right = parse_reading(given | {"managers": managers("secret"), "consumer": "lake"}, For.STREAM)
+        reader = StreamReader(right, ("body",))
+        with pytest.raises(QueueMissing, match="there is no queue 'orders at south': create it"):
+            reader.initialOffset()
+        reader.stop()
 
 
 def test_servers_that_are_silent_are_skipped_and_the_others_are_read(tmp_path: Path) -> None:

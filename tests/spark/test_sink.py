@@ -5,16 +5,27 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 from types import SimpleNamespace
 from typing import Any
 
+import msgspec
 import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 from pyspark import TaskContext
 
-from reliquary.client.errors import BadRequest, QueueNotFound, ServerUnreachable
+from reliquary.client.errors import BadRequest, QueueNotFound, ServerUnreachable, error_of
 from reliquary.client.feed import StageKey
-from reliquary.spark.errors import BadOption, BadRow, QueueMissing, ServerGone, WriterTaken
+from reliquary.spark.errors import (
+    BadOption,
+    BadRow,
+    QueueMissing,
+    ServerGone,
+    SparkFault,
+    StagesGone,
+    TokenRefused,
+    WriterTaken,
+)
 from reliquary.spark.option_list import For
 from reliquary.spark.options import Writing, parse_writing
 from reliquary.spark.sink import Part, StreamWriter, Writer, query_of_checkpoint, stage_part
@@ -319,6 +330,73 @@ def test_a_sink_can_wait_for_a_manager(tasks: list[Task], monkeypatch: pytest.Mo
     assert sorted(body for rows in ground.bodies().values() for body in rows) == sorted(LABELS)
 
 
+@pytest.mark.parametrize(
+    ("call", "code", "fault"),
+    [
+        ("writer", "ACCESS_DENIED", TokenRefused),
+        ("publish", "WRITER_TAKEN", WriterTaken),
+        ("publish", "STAGE_GONE", StagesGone),
+        ("publish", "BATCH_TOO_LARGE", BadOption),
+        ("publish", "UNAUTHENTICATED", TokenRefused),
+        ("publish", "SERVER_UNREACHABLE", ServerGone),
+        ("stage", "UNAUTHENTICATED", TokenRefused),
+        ("stage", "SERVER_UNREACHABLE", ServerGone),
+        ("stage", "QUEUE_NOT_FOUND", QueueMissing),
+        ("stage", "INVALID_PARAMETER", BadRow),
+    ],
+)
+@pytest.mark.parametrize(
+    ("queue", "place"), [("out", "the queue 'out at south'"), ("", "the manager 'south'")]
+)
+def test_an_error_of_the_sink_names_the_manager(
+    tasks: list[Task], call: str, code: str, fault: type[SparkFault], queue: str, place: str
+) -> None:
+    ground = Ground()
+
+    class Refusing(Double):
+        def __getattribute__(self, name: str) -> Any:
+            if name == call:
+                raise error_of(code, "it is refused")
+            return super().__getattribute__(name)
+
+    def refusing(access: Any) -> Any:
+        world = ground.worlds.by_name[access.name]
+        return Refusing(world) if access.name == "south" else Double(world)
+
+    given = msgspec.structs.replace(ground.writer()._options, queue=queue)
+    writer = StreamWriter(given, NAMES, refusing)
+    tasks.append(Task(0))
+    with pytest.raises(fault, match=f"{place}: it is refused"):
+        writer.commit([writer.write(batches(*LABELS))], 0)
+
+
+def test_an_error_of_a_manager_ends_the_wait_of_the_sink_for_another_one(tasks: list[Task]) -> None:
+    ground = Ground(onManagerGone="wait", writerId="out")
+    tasks += [Task(0), Task(0, query="query-2")]
+    writer = ground.writer()
+    writer.commit([writer.write(batches(*LABELS))], 0)
+    part = writer.write(batches(*LABELS))
+    asked = Event()
+
+    class Going(Double):
+        def publish(self, *given: Any, **more: Any) -> Any:
+            asked.set()
+            self.world.away = True
+            return super().publish(*given, **more)
+
+    class Taken(Double):
+        def publish(self, *given: Any, **more: Any) -> Any:
+            asked.wait()
+            return super().publish(*given, **more)
+
+    def connect(access: Any) -> Any:
+        kind = {"north": Taken, "south": Going}.get(access.name, Double)
+        return kind(ground.worlds.by_name[access.name])
+
+    with pytest.raises(WriterTaken, match="the queue 'out at north': query-1 writes as out"):
+        StreamWriter(writer._options, NAMES, connect).commit([part], 0)
+
+
 def test_a_bad_row_on_one_manager_breaks_off_the_others(tasks: list[Task]) -> None:
     ground = Ground()
 
@@ -334,5 +412,6 @@ def test_a_bad_row_on_one_manager_breaks_off_the_others(tasks: list[Task]) -> No
     writer = StreamWriter(ground.writer()._options, NAMES, refusing)
     tasks.append(Task(0))
     part = writer.write(batches(*LABELS))
-    assert str(part.fault).startswith("row 0 (of part 0): it is bad; nothing of the batch was published")
+    expected = "the queue 'out at south': row 0 (of part 0): it is bad; nothing of the batch was published"
+    assert str(part.fault).startswith(expected)
     assert [world.stages for world in ground.worlds.by_name.values()] == [{}, {}, {}]

@@ -19,7 +19,7 @@ SparkFault               the sentence is all: Spark shows the class and the text
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
@@ -178,6 +178,23 @@ _EXPLAINED: Final[dict[str, tuple[Callable[[str], SparkFault], str]]] = {
         "make batches smaller, with maxRowsPerBatch or maxBytesPerBatch at the source",
     ),
 }
+
+
+def called(managers: Sequence[str], manager: str, queue: str) -> str:
+    """Return the name of a queue in errors: with its manager if the query has several."""
+    return queue if len(managers) == 1 else f"{queue} at {manager}"
+
+
+@contextmanager
+def placed(managers: Sequence[str], manager: str, queues: str) -> Iterator[None]:
+    """Let errors of the client name the manager and the queues, if the query has several managers."""
+    try:
+        yield
+    except ReliquaryError as error:
+        if len(managers) == 1:
+            raise
+        place = f"the queue {called(managers, manager, queues)!r}" if queues else f"the manager {manager!r}"
+        raise type(error)(error.code, f"{place}: {error.sentence}") from error
 
 
 def explained(error: ReliquaryError, what: str) -> SparkFault:

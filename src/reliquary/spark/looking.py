@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final, Protocol, TypeVar
 
 from reliquary.client.errors import QueueNotFound
 from reliquary.client.feed import Feed, FeedClient
+from reliquary.spark.managers import Managers
 from reliquary.spark.offsets import QueueKey
-
-THREADS: Final = 32
-"""Managers that are asked at once, at most."""
-T = TypeVar("T")
-
-
-class Ask(Protocol):
-    """Asks a manager; None is the answer of one that is skipped."""
-
-    def __call__(self, manager: str, work: Callable[[FeedClient], T], /) -> T | None:
-        """Do this work with the client of a manager, and return what it returned."""
 
 
 @dataclass
@@ -47,23 +35,25 @@ class Look:
 
 
 def look(
-    ask: Ask, managers: Sequence[str], queues: Sequence[str], consumer: str, *, at_once: bool = False
+    managers: Managers,
+    names: Sequence[str],
+    queues: Sequence[str],
+    consumer: str,
+    *,
+    insist: bool = False,
 ) -> Look:
-    """Ask each manager for the feeds of these queues: names and patterns.
+    """Ask the managers of these names for the feeds of queues: names and patterns.
 
-    With `at_once` no manager waits for the answer of another one, which may be silent for long.
+    With `insist` no manager is skipped.
     """
+    ask = managers.insist if insist else managers.ask
 
     def answer_of(manager: str) -> tuple[list[Feed], list[str]] | None:
-        return ask(manager, lambda client: feeds_of(client, queues, consumer))
+        return ask(manager, lambda client: feeds_of(client, queues, consumer), *queues)
 
-    if at_once and len(managers) > 1:
-        with ThreadPoolExecutor(min(len(managers), THREADS)) as pool:
-            answers = [*pool.map(answer_of, managers)]
-    else:
-        answers = [*map(answer_of, managers)]
+    answers = managers.together.ask(names, str, answer_of)
     found = Look()
-    for manager, answer in zip(managers, answers, strict=True):
+    for manager, answer in zip(names, answers, strict=True):
         if answer is None:
             continue
         feeds, missing = answer

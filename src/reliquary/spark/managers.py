@@ -9,13 +9,14 @@ A manager that is skipped is asked again in a thread of its own, with a client o
 for as long as the option `timeout` says, and the other managers do not wait for that.
 
 `ask` is for a batch that is planned now.  `insist` is for a batch that was planned before: its rows are
-fixed, so it cannot go on without the manager.  `offer` is for what can also be done later.
+fixed, so it cannot go on without the manager.  `offer` is for what can also be done later.  The queues that
+the work is about are named in its errors.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from threading import Event, Thread
 from typing import Final, TypeVar
 
@@ -23,7 +24,10 @@ import msgspec
 
 from reliquary.client.errors import OutcomeUnknown, ServerUnreachable
 from reliquary.client.feed import FeedClient
+from reliquary.spark import errors
 from reliquary.spark.access import Access, Gone
+from reliquary.spark.offsets import QueueKey
+from reliquary.spark.together import Together
 
 T = TypeVar("T")
 Connect = Callable[[Access], FeedClient]
@@ -84,6 +88,7 @@ class Managers:
         """The managers that are skipped, and the time of the next attempt."""
         self._attempts: dict[str, _Attempt] = {}
         """The attempts that run while no call waits for them."""
+        self.together = Together()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -102,17 +107,21 @@ class Managers:
 
     def called(self, manager: str, queue: str) -> str:
         """Return the name of a queue in errors: with its manager if there are several."""
-        return queue if len(self._clients) == 1 else f"{queue} at {manager}"
+        return errors.called(self.names, manager, queue)
 
-    def ask(self, manager: str, work: Callable[[FeedClient], T]) -> T | None:
+    def _answer(self, manager: str, work: Callable[[FeedClient], T], queues: Sequence[str]) -> T:
+        with errors.placed(self.names, manager, ", ".join(queues)):
+            return work(self._clients[manager])
+
+    def ask(self, manager: str, work: Callable[[FeedClient], T], *queues: str) -> T | None:
         """Return the answer of a manager; None if it is skipped."""
         if not self.skips:
-            return self.insist(manager, work)
+            return self.insist(manager, work, *queues)
         if manager in self._until and not self._answers_again(manager, work):
             return None
         began = self._clock()
         try:
-            return work(self._clients[manager])
+            return self._answer(manager, work, queues)
         except SILENT as silence:
             log.warning("onManagerGone=skip, so the query goes on without %s: %s", manager, silence)
             self._leave_alone(manager, self._clock() - began)
@@ -143,14 +152,14 @@ class Managers:
         """Skip a manager for a while after a silence of `took` seconds."""
         self._until[manager] = self._clock() + max(LEFT_ALONE, 2 * took)
 
-    def insist(self, manager: str, work: Callable[[FeedClient], T]) -> T:
+    def insist(self, manager: str, work: Callable[[FeedClient], T], *queues: str) -> T:
         """Return the answer of a manager; unless the option is `fail`, wait for it."""
         waits = False
         while True:
             try:
-                answer = work(self._clients[manager])
+                answer = self._answer(manager, work, queues)
             except SILENT as silence:
-                if self._gone is Gone.FAIL:
+                if self._gone is Gone.FAIL or self.together.broken.is_set():
                     raise
                 if not waits:
                     log.warning("the query waits for %s: %s", manager, silence)
@@ -160,17 +169,23 @@ class Managers:
                 return answer
             self._wait(PAUSE)
 
-    def offer(self, manager: str, work: Callable[[FeedClient], T]) -> T | None:
+    def offer(self, manager: str, work: Callable[[FeedClient], T], *queues: str) -> T | None:
         """Return the answer of a manager; unless the option is `fail`, None if it does not answer."""
         if manager in self._until:
             return None
         try:
-            return work(self._clients[manager])
+            return self._answer(manager, work, queues)
         except SILENT as silence:
             if self._gone is Gone.FAIL:
                 raise
             log.warning("%s cannot be notified now and is notified later: %s", manager, silence)
             return None
+
+    def by_queue(self, keys: Iterable[QueueKey], ask: Callable[[QueueKey], T]) -> dict[QueueKey, T]:
+        """Return the answers about these queues; all managers are asked at once."""
+        questions = tuple(keys)
+        answers = self.together.ask(questions, lambda key: key.manager, ask)
+        return dict(zip(questions, answers, strict=True))
 
     def close(self) -> None:
         """Close the clients of all managers; none of them can be asked afterwards."""

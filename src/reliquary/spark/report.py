@@ -62,11 +62,9 @@ class Report:
     def made(self) -> dict[str, Any]:
         """Return the report for the progress of Spark: places, how far behind, the lag and the holes."""
         report = to_json(self._marks)
-        behind: dict[QueueKey, int] = {}
-        lag: dict[QueueKey, float] = {}
-        for key, mark in self._marks.items():
-            behind[key], lag[key] = self._unread(key, mark)
-        report["behind"], report["lag"] = _nested(behind), _nested(lag)
+        unread = self._managers.by_queue(self._marks, lambda key: self._unread(key, self._marks[key]))
+        report["behind"] = _nested({key: behind for key, (behind, _) in unread.items()})
+        report["lag"] = _nested({key: lag for key, (_, lag) in unread.items()})
         if self._holes:
             report["holes"] = _nested(self._holes)
         if self._managers.away:
@@ -79,12 +77,13 @@ class Report:
         if end is None or end.incarnation != mark.incarnation or end.id >= mark.id:
             return 0, 0.0
         try:
-            return self._managers.offer(key.manager, lambda client: self._count(client, key, end, mark)) or (
-                0,
-                0.0,
+            counted = self._managers.offer(
+                key.manager, lambda client: self._count(client, key, end, mark), key.queue
             )
+            return counted or (0, 0.0)
         except ReliquaryError as error:
-            log.warning("what is left of %r could not be counted: %s", key.queue, error)
+            called = self._managers.called(key.manager, key.queue)
+            log.warning("what is left of %r could not be counted: %s", called, error)
             return 0, 0.0
 
     def _count(

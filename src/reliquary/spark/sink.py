@@ -5,8 +5,8 @@
                              which knows the last batch of each query: a second time nothing happens
     driver          abort    takes back what was staged, never what was published
 
-With several managers each row goes to one of them (`spread`), and the commit publishes on one after the
-other: Spark takes the batch for done when all have it.  If the driver falls in between, the batch is run
+With several managers each row goes to one of them (`spread`), and the commit publishes on all of them at
+once: Spark takes the batch for done when all have it.  If the driver falls in between, the batch is run
 again, and the managers that have it change nothing.
 
 Spark may call commit again for a batch that is there, and abort after a commit that worked and whose answer
@@ -19,11 +19,12 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from threading import Event
 from typing import TypeVar
 from urllib.parse import unquote, urlsplit
 
@@ -37,17 +38,18 @@ from pyspark.sql.datasource import (
 )
 
 from reliquary.client.errors import BadRequest, ReliquaryError
-from reliquary.client.feed import FeedClient, Published, Staged, StageKey
+from reliquary.client.feed import FeedClient, Staged, StageKey
 from reliquary.client.feed import Writer as WriterInfo
 from reliquary.spark.access import Access, Gone
 from reliquary.spark.connection import connected
-from reliquary.spark.errors import BadOption, BadRow, QueueMissing, SparkFault, explaining
+from reliquary.spark.errors import BadOption, BadRow, QueueMissing, SparkFault, explaining, placed
 from reliquary.spark.lanes import StageRows, stage_all
 from reliquary.spark.managers import PAUSE, SILENT, Connect
 from reliquary.spark.options import Writing
 from reliquary.spark.rows import shaped
 from reliquary.spark.schema import arrow_schema
 from reliquary.spark.spread import Spread, spread_of
+from reliquary.spark.together import Together
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -82,7 +84,7 @@ def stage_part(
     schema = arrow_schema(names)
 
     def stage(manager: str, rows: Iterator[pa.RecordBatch]) -> Staged:
-        with connect(_access(options, manager)) as client:
+        with placed(options.names, manager, options.queue), connect(_access(options, manager)) as client:
             _wait_for(client, options, place.query)
             return client.stage(options.queue, place, rows, schema, bad=options.bad)
 
@@ -134,12 +136,15 @@ def _wait_for(client: FeedClient, options: Writing, query: str) -> None:
         _until_it_answers(lambda: client.writer(query))
 
 
-def _until_it_answers(work: Callable[[], T]) -> T:
+def _until_it_answers(work: Callable[[], T], broken: Event | None = None) -> T:
+    """Return the answer of a manager, when it comes; `broken` ends the wait."""
     waits = False
     while True:
         try:
             return work()
         except SILENT as silence:
+            if broken is not None and broken.is_set():
+                raise
             if not waits:
                 log.warning("the sink waits for a manager: %s", silence)
             waits = True
@@ -159,21 +164,16 @@ def publish(
     spread = spread_of(options.names, options.key)
     with explaining(f"publishing batch {batch}"), ExitStack() as stack:
         clients = {access.name: stack.enter_context(connect(access)) for access in options.managers}
-        if spread:
-            _check_spread(options, clients, query, batch, spread)
-        for manager, client in clients.items():
 
-            def send(manager: str = manager, client: FeedClient = client) -> Published:
-                return client.publish(
-                    query,
-                    batch,
-                    _stages(parts, manager),
-                    writer=options.writer,
-                    take_over=options.take_over,
-                    spread=spread,
-                )
-
-            published = _until_it_answers(send) if options.gone is Gone.WAIT else send()
+        def send(manager: str) -> None:
+            published = clients[manager].publish(
+                query,
+                batch,
+                _stages(parts, manager),
+                writer=options.writer,
+                take_over=options.take_over,
+                spread=spread,
+            )
             if published.already:
                 log.warning(
                     "batch %d of %s was published on %s before; nothing was written again",
@@ -182,23 +182,36 @@ def publish(
                     manager,
                 )
 
+        def check(manager: str) -> None:
+            _check_spread(manager, clients[manager].writer(query), batch, spread)
 
-def _check_spread(
-    options: Writing, clients: Mapping[str, FeedClient], query: str, batch: int, spread: str
-) -> None:
-    """Ask every manager before the first one publishes: one may have the batch, spread in another way."""
-    for manager, client in clients.items():
+        if spread:  # before the first one publishes: one may have the batch, spread in another way
+            _on_all(options, check)
+        _on_all(options, send)
 
-        def ask(client: FeedClient = client) -> WriterInfo | None:
-            return client.writer(query)
 
-        known = _until_it_answers(ask) if options.gone is Gone.WAIT else ask()
-        if known is not None and known.batch == batch and known.spread != spread:
-            raise BadOption(
-                f"batch {batch} was published on {manager} when its rows were spread over other managers, or "
-                "by another column: start the query once with url and partitionBy as they were, until the "
-                "batch has ended"
-            )
+def _on_all(options: Writing, work: Callable[[str], None]) -> None:
+    """Do work that may be done again with all managers at once."""
+    together = Together()
+
+    def ask(manager: str) -> None:
+        with placed(options.names, manager, options.queue):
+            if options.gone is Gone.WAIT:
+                _until_it_answers(lambda: work(manager), together.broken)
+            else:
+                work(manager)
+
+    together.ask(options.names, str, ask)
+
+
+def _check_spread(manager: str, known: WriterInfo | None, batch: int, spread: str) -> None:
+    """Refuse a batch that a manager has already, if its rows were spread in another way then."""
+    if known is not None and known.batch == batch and known.spread != spread:
+        raise BadOption(
+            f"batch {batch} was published on {manager} when its rows were spread over other managers, or "
+            "by another column: start the query once with url and partitionBy as they were, until the "
+            "batch has ended"
+        )
 
 
 def take_back(options: Writing, parts: Sequence[WriterCommitMessage | None], connect: Connect) -> None:
@@ -211,7 +224,7 @@ def take_back(options: Writing, parts: Sequence[WriterCommitMessage | None], con
             with connect(access) as client:
                 client.unstage(stages)
         except ReliquaryError as error:
-            log.warning("%d staged parts are left to the server's sweeper: %s", len(stages), error)
+            log.warning("%d staged parts are left to the sweeper of %s: %s", len(stages), access.name, error)
 
 
 def _stages(parts: Sequence[WriterCommitMessage | None], manager: str) -> list[int]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Final
 
@@ -57,7 +58,8 @@ def read_part(
     access = next(each for each in options.managers if each.name == part.manager)
     columns = of_the_server(names)
     tries = TRIES if options.gone is Gone.FAIL else None
-    with explaining(f"reading the queue {part.queue!r}"), connect(access) as client:
+    queue = errors.called(options.names, part.manager, part.queue)
+    with explaining(f"reading the queue {queue!r}"), connect(access) as client:
 
         def read(after: int) -> Iterator[pa.RecordBatch]:
             return client.read(
@@ -96,19 +98,17 @@ class Reader(DataSourceReader):
         if push.is_empty(self._bounds):
             return []
         managers = Managers(options.managers, options.gone, self._connect, self._wait, time.monotonic)
-        with explaining("planning the read"):
-            found = look(managers.ask, managers.names, options.queues, "", at_once=managers.skips)
+        with explaining("planning the read"), closing(managers):
+            found = look(managers, managers.names, options.queues, "")
             if found.missing:
                 raise errors.queue_missing(managers.called(*found.missing[0]))
             there = found.by_manager(managers.names)
             options.start.check(there, "startingOffset")
             options.end.check(there, "endingOffset")
-            edges = {key: self._edges(managers, key, feed) for key, feed in found.feeds.items()}
-            ranges = self._ranges(managers, found.feeds, edges)
-        managers.close()
-        return ranges
+            edges = {key: self._edges(key, feed) for key, feed in found.feeds.items()}
+            return self._ranges(managers, found.feeds, edges)
 
-    def _edges(self, managers: Managers, key: QueueKey, feed: Feed) -> tuple[int, int, Bounds]:
+    def _edges(self, key: QueueKey, feed: Feed) -> tuple[int, int, Bounds]:
         """Return where the read of one queue begins and ends, and the bounds of its rows."""
         bounds = self._bounds
         start, end = self._options.start.of(key), self._options.end.of(key)
@@ -137,19 +137,25 @@ class Reader(DataSourceReader):
                 lambda client: client.plan(
                     key.queue, after, until, parts=parts, incarnation=feeds[key].incarnation, bounds=bounds
                 ),
+                key.queue,
             )
 
-        planned = {key: plan(key, options.partitions) for key in wanted}
+        def first_plan(key: QueueKey) -> Plan | None:
+            return plan(key, options.partitions)
+
+        def finer_plan(key: QueueKey) -> Plan:
+            parts = numbers[key]
+            return (plan(key, parts) if parts > len(plans[key].parts) else None) or plans[key]
+
+        planned = managers.by_queue(wanted, first_plan)
         plans = {key: each for key, each in planned.items() if each is not None and each.rows}
-        numbers = cuts([each.rows for each in plans.values()], options.partitions, options.min_partitions)
-        ranges: list[InputPartition] = []
-        for (key, first), number in zip(plans.items(), numbers, strict=True):
-            finer = plan(key, number) if number > len(first.parts) else None
-            ranges += (
-                Range(*key, feeds[key].incarnation, part.after, part.until, wanted[key][2])
-                for part in (finer or first).parts
-            )
-        return ranges
+        parts = cuts([each.rows for each in plans.values()], options.partitions, options.min_partitions)
+        numbers = dict(zip(plans, parts, strict=True))
+        return [
+            Range(*key, feeds[key].incarnation, part.after, part.until, wanted[key][2])
+            for key, each in managers.by_queue(plans, finer_plan).items()
+            for part in each.parts
+        ]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a range."""

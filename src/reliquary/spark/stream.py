@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -99,7 +99,9 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 if found.missing:
                     raise errors.queue_missing(self._called(found.missing[0]))
                 start.check(found.by_manager(self._managers.names), "startingOffset")
-                self._initial = {key: self._first(key, feed) for key, feed in found.feeds.items()}
+                self._initial = self._managers.by_queue(
+                    found.feeds, lambda key: self._first(key, found.feeds[key])
+                )
         return to_json(self._initial)
 
     def _first(self, key: QueueKey, feed: Feed) -> QueueOffset:
@@ -107,9 +109,13 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if isinstance(at, Moment):
             moment = at.microseconds
             at = self._managers.insist(
-                key.manager, lambda client: client.place_of(key.queue, moment, feed.incarnation)
+                key.manager,
+                lambda client: client.place_of(key.queue, moment, feed.incarnation),
+                key.queue,
             )
-        opened = self._managers.insist(key.manager, lambda client: self._open(client, key.queue, at))
+        opened = self._managers.insist(
+            key.manager, lambda client: self._open(client, key.queue, at), key.queue
+        )
         cursor = opened.cursor or 0
         if at == LATEST:
             return QueueOffset(opened.incarnation, max(cursor, feed.mark))
@@ -208,7 +214,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return self._target is None or key in self._target
 
     def _opened(self, key: QueueKey, at: int = 0) -> Span | None:
-        feed = self._managers.ask(key.manager, lambda client: self._open(client, key.queue, at))
+        feed = self._managers.ask(key.manager, lambda client: self._open(client, key.queue, at), key.queue)
         if feed is None:
             return None
         return Span(key, feed.incarnation, max(at, feed.cursor or 0), feed.mark)
@@ -250,9 +256,9 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def _plans(self, spans: list[Span], limit: Limit) -> list[Plan | None]:
         """Return what the batch takes of each queue; None for nothing."""
-        wants: list[Plan | None] = [
-            self._plan(span, limit) if span.until > span.after else None for span in spans
-        ]
+        some = {span.key: span for span in spans if span.until > span.after}
+        planned = self._managers.by_queue(some, lambda key: self._plan(some[key], limit))
+        wants = [planned.get(span.key) for span in spans]
         having = [index for index, want in enumerate(wants) if want is not None and want.rows]
         if limit != Limit() and having:
             given = allot(
@@ -265,26 +271,29 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             wants = [None] * len(spans)
             for index, plan in zip(having, given, strict=True):
                 wants[index] = plan
-        return self._cut_finer(spans, wants)
+        taken = {span.key: plan for span, plan in zip(spans, wants, strict=True) if plan and plan.rows}
+        finer = self._cut_finer({span.key: span for span in spans}, taken)
+        return [finer.get(span.key, want) for span, want in zip(spans, wants, strict=True)]
 
-    def _cut_finer(self, spans: list[Span], plans: list[Plan | None]) -> list[Plan | None]:
-        """Return the plans with more parts, if the batch has fewer than `minPartitions`."""
-        least = self._options.min_partitions
-        having = [index for index, plan in enumerate(plans) if plan is not None and plan.rows]
-        if least is None or not having:
-            return plans
-        rows = [plan.rows for plan in plans if plan is not None and plan.rows]
-        finer = list(plans)
-        for index, parts in zip(having, cuts(rows, self._options.partitions, least), strict=True):
-            plan = plans[index]
-            if plan is not None and parts > len(plan.parts):
-                span = spans[index]._replace(until=plan.until)
-                finer[index] = self._plan(span, Limit(), parts) or plan
-        return finer
+    def _cut_finer(
+        self, spans: Mapping[QueueKey, Span], plans: Mapping[QueueKey, Plan]
+    ) -> dict[QueueKey, Plan]:
+        """Return the plans of a batch with more parts, if it has fewer than `minPartitions`."""
+        options = self._options
+        numbers = cuts([plan.rows for plan in plans.values()], options.partitions, options.min_partitions)
+        parts = dict(zip(plans, numbers, strict=True))
+
+        def finer(key: QueueKey) -> Plan:
+            plan = plans[key]
+            if parts[key] <= len(plan.parts):
+                return plan
+            return self._plan(spans[key]._replace(until=plan.until), Limit(), parts[key]) or plan
+
+        return self._managers.by_queue(plans, finer)
 
     def _plan(self, span: Span, limit: Limit, parts: int | None = None) -> Plan | None:
         return self._managers.ask(
-            span.key.manager, lambda client: self._planned_by(client, span, limit, parts)
+            span.key.manager, lambda client: self._planned_by(client, span, limit, parts), span.key.queue
         )
 
     def _planned_by(self, client: FeedClient, span: Span, limit: Limit, parts: int | None = None) -> Plan:
@@ -307,16 +316,15 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
         """Return the ranges of a batch; after a restart they may be cut otherwise, and hold equal rows."""
-        ranges: list[InputPartition] = []
         with explaining("planning a batch"):
             first, last = self._settled(start, end)
-            for key, place in sorted(last.items()):
-                if first.get(key) == place:
-                    continue
-                ranges += (
-                    Range(key.manager, key.queue, place.incarnation, part.after, part.until)
-                    for part in self._parts(key, first.get(key), place)
-                )
+            wanted = [key for key, place in sorted(last.items()) if first.get(key) != place]
+            parts = self._parts(wanted, first, last)
+            ranges: list[InputPartition] = [
+                Range(key.manager, key.queue, last[key].incarnation, part.after, part.until)
+                for key in wanted
+                for part in parts.get(key, ())
+            ]
         self._settle({key: place for key, place in first.items() if not self._report.has_hole(key)}, first)
         return ranges
 
@@ -344,10 +352,30 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         found = self._look(managers=managers, insist=True).incarnations
         return all(place.identifier == identifier_of(found.get(key, "")) for key, place in places.items())
 
-    def _parts(self, key: QueueKey, first: QueueOffset | None, last: QueueOffset) -> tuple[Part, ...]:
-        span, parts = self._planned.get(key, (None, ()))
-        if span is not None and span.incarnation == last.incarnation and self._end.get(key) == last:
-            return parts
+    def _parts(
+        self, keys: Sequence[QueueKey], first: Offset, last: Offset
+    ) -> dict[QueueKey, tuple[Part, ...]]:
+        """Return the parts of these queues in a batch: those that were planned, or as many planned again."""
+        parts: dict[QueueKey, tuple[Part, ...]] = {}
+        for key in keys:
+            span, planned = self._planned.get(key, (None, ()))
+            if (
+                span is not None
+                and span.incarnation == last[key].incarnation
+                and self._end.get(key) == last[key]
+            ):
+                parts[key] = planned
+        found = self._managers.by_queue(
+            (key for key in keys if key not in parts),
+            lambda key: self._replay(key, first.get(key), last[key]),
+        )
+        again = {key: each for key, each in found.items() if each is not None}
+        return parts | {key: plan.parts for key, (_, plan) in again.items()}
+
+    def _replay(
+        self, key: QueueKey, first: QueueOffset | None, last: QueueOffset
+    ) -> tuple[Span, Plan] | None:
+        """Return the range of a queue in a batch that this process did not plan; None if there is none."""
         feeds = self._look((key.queue,), (key.manager,), insist=True).feeds
         if first is None or first.incarnation != last.incarnation:  # new to the query: from the cursor on
             cursor = feeds[key].cursor if key in feeds else None
@@ -356,14 +384,15 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         for finding in survey({key: first}, feeds).findings:
             self._tell(finding)
             if finding.trouble is not Trouble.LOST:
-                return ()
+                return None
             after = finding.cursor
         if after >= last.id:
-            return ()
+            return None
         span = Span(key, last.incarnation, after, last.id)
-        return self._managers.insist(
-            key.manager, lambda client: self._planned_by(client, span, Limit())
-        ).parts
+        plan = self._managers.insist(
+            key.manager, lambda client: self._planned_by(client, span, Limit()), key.queue
+        )
+        return span, plan
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a range."""
@@ -384,9 +413,12 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             self._move_all({key: place for key, place in start.items() if sound.get(key) == place})
 
     def _move_all(self, places: Offset) -> None:
-        for key, place in places.items():
-            if key.manager in self._managers.names and self._committed.get(key) != place:
-                self._move(key, place)
+        keys = [
+            key
+            for key, place in places.items()
+            if key.manager in self._managers.names and self._committed.get(key) != place
+        ]
+        self._managers.by_queue(keys, lambda key: self._move(key, places[key]))
 
     def _move(self, key: QueueKey, place: QueueOffset) -> None:
         def move(client: FeedClient) -> bool:
@@ -394,7 +426,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             return True
 
         try:
-            moved = self._managers.offer(key.manager, move)
+            moved = self._managers.offer(key.manager, move, key.queue)
         except ReliquaryError as error:
             if error.code not in {"QUEUE_NOT_FOUND", "OTHER_QUEUE", "DATA_LOST"}:
                 raise errors.explained(error, "moving the consumer") from error
@@ -411,13 +443,12 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self, queues: tuple[str, ...] = (), managers: tuple[str, ...] = (), *, insist: bool = False
     ) -> Look:
         """Return the feeds of the query's queues, or of these, at all managers or at these."""
-        ask = self._managers.insist if insist else self._managers.ask
         return look(
-            ask,
+            self._managers,
             managers or self._managers.names,
             queues or self._options.queues,
             self._options.consumer,
-            at_once=self._managers.skips and not insist,
+            insist=insist,
         )
 
 

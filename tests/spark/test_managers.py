@@ -71,15 +71,17 @@ def test_a_query_can_wait_for_a_manager(gone: Gone, way: str) -> None:
 def test_the_error_of_another_manager_ends_the_wait_for_one() -> None:
     ground = Ground(Gone.WAIT, "north", "south")
     ground.worlds.by_name["south"].away = True
+    waits = Event()
 
     def ask(name: str) -> str:
         return ground.managers.insist(name, feeds if name == "south" else fail)
 
     def fail(client: FeedClient) -> str:
+        waits.wait()
         client.feeds(["missing"])
         return ""
 
-    ground.managers._wait = ground.waited.append  # it never answers
+    ground.managers._wait = lambda _: waits.set()  # the manager never answers
     with pytest.raises(QueueNotFound):
         ground.managers.together.ask(["north", "south"], str, ask)
 

@@ -435,9 +435,12 @@ def test_a_large_queue_is_cut_into_more_parts(worlds: Worlds) -> None:
     send(worlds, "north", 20), send(worlds, "south", 1)
     stream = reader(worlds, minPartitions="6", maxRowsPerBatch="11")
     start = stream.initialOffset()
-    parts = stream.partitions(start, stream.latestOffset(start, ReadMaxRows(11)))
+    end = stream.latestOffset(start, ReadMaxRows(11))
+    parts = stream.partitions(start, end)
     cut = [part.manager for part in parts if isinstance(part, Range)]
     assert cut == ["north"] * 5 + ["south"]
+    again = reader(worlds, minPartitions="6", maxRowsPerBatch="11")  # a new process after a restart
+    assert again.partitions(start, end) == parts
 
 
 # -- batch reads

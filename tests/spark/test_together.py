@@ -136,7 +136,7 @@ def test_a_stream_asks_all_managers_at_once() -> None:
     stream.prepareForTriggerAvailableNow()
     end = stream.latestOffset(start, ALL)
     assert len(stream.partitions(start, end)) == 12
-    assert len(meeting.reader().partitions(start, end)) == 6, "after a restart"
+    assert len(meeting.reader(minPartitions="12").partitions(start, end)) == 12, "after a restart"
     stream.commit(end)
     for world in meeting.worlds.by_name.values():
         assert world.queues["orders"].consumers["lake"] == 5

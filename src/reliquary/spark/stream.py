@@ -370,7 +370,9 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             lambda key: self._replay(key, first.get(key), last[key]),
         )
         again = {key: each for key, each in found.items() if each is not None}
-        return parts | {key: plan.parts for key, (_, plan) in again.items()}
+        spans = {key: span for key, (span, _) in again.items()}
+        plans = self._cut_finer(spans, {key: plan for key, (_, plan) in again.items()})
+        return parts | {key: plan.parts for key, plan in plans.items()}
 
     def _replay(
         self, key: QueueKey, first: QueueOffset | None, last: QueueOffset

@@ -1,4 +1,4 @@
-"""The features of the queue manager, and their tables joined: one rule, permit and applier for each type.
+"""Lists the features of the queue manager and joins their tables: one rule, permit and applier for each type.
 
 A new feature is a folder with a `feature.py`, and a line in FEATURES.
 """

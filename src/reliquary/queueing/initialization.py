@@ -1,4 +1,4 @@
-"""Initialization, [MS-MQDMPR] 3.1.3: the record of the manager, and its objects in the directory.
+"""Initializes the manager, [MS-MQDMPR] 3.1.3: makes its record, and its object in the directory.
 
 host and settings --> LocalQueueManager --> its object in the directory --> sites, enterprise, timers
 

@@ -1,4 +1,4 @@
-"""Create, change, purge and delete queues: [MS-MQDMPR] 3.1.7.1.3, 3.1.7.1.4, 3.1.7.1.7."""
+"""Creates, changes, purges and deletes queues: [MS-MQDMPR] 3.1.7.1.3, 3.1.7.1.4, 3.1.7.1.7."""
 
 from __future__ import annotations
 

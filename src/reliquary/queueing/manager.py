@@ -1,4 +1,4 @@
-"""The queue manager as a machine: one table takes each event to its processing rule.
+"""Implements the queue manager as a machine: one table maps each event to its processing rule.
 
 Modules:
 
@@ -125,7 +125,8 @@ def _is_ready(state: State, event: Event) -> bool:
 
 
 def _take(state: State, event: Any, now: Instant, *, reads_elsewhere: bool = True) -> None:
-    """Check whether an event is allowed, and take it to its rule or to the reader of a queue elsewhere."""
+    """Check whether an event is allowed, and pass it to its rule or to the reader of another
+    manager's queue."""
     state.turn.by = getattr(event, "by", MANAGER)
     try:
         why = "" if state.turn.by is MANAGER else features.PERMITS[type(event)](state, event)

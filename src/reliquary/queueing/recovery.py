@@ -1,4 +1,4 @@
-"""Recovery builds the state of the manager from the rows of the store, when the process starts.
+"""Builds the state of the manager from the rows of the store when the process starts.
 
 Its time depends on the number of queues, prepared transactions, reserved messages and parts of batches,
 and not on the number of messages: a row of counters has the totals of each queue, and the order of a queue
@@ -56,7 +56,8 @@ from reliquary.queueing.staging import turns
 
 
 def recover(state: State, *, history: bool = False) -> None:
-    """Load the manager's record, the queues, and the transactions and holds that wait for their outcome."""
+    """Load the manager's record, the queues, and the transactions and reservations that wait for their
+    outcome."""
     known = state.rows.get(MANAGER, ONLY)
     if known is not None:
         state.manager.know(known)  # DM-002
@@ -148,7 +149,7 @@ def _is_there(state: State, operation: Operation) -> bool:
 
 
 def _row(state: State, operation: Operation) -> Position | None:
-    """Return the position of an operation as it is now: a purge may have marked it after the prepare."""
+    """Return the present position of an operation: a purge may have marked it after the prepare."""
     return _position(state, operation.queue, operation.position.lookup_id)
 
 

@@ -1,4 +1,4 @@
-"""The entry of each request: it checks the request, calls the processing rule, and sends the answer.
+"""Handles each request: checks it, calls the processing rule, and sends the answer.
 
     request --> checks --> rule --> Answer to the caller, now or later
 
@@ -114,7 +114,7 @@ def _check_cursor(state: State, cursor: int, queue: int | str) -> None:
 
 
 def browse(state: State, request: events.BrowseMessages, now: Instant) -> None:
-    """Answer with the messages of a queue that come after a place."""
+    """Answer with the messages of a queue after a LookupIdentifier."""
     check_request(request)
     read.browse(state, request, now)
 
@@ -340,14 +340,14 @@ def await_disk(state: State, event: events.AwaitDisk, now: Instant) -> None:
 
 
 def flow_control(state: State, event: events.FlowControl, now: Instant) -> None:
-    """Begin or end to refuse new messages, with the reason for it (DM-294, DM-295)."""
+    """Begin or end the refusal of new messages, with its reason (DM-294, DM-295)."""
     del now
     state.manager.throttled = event.throttled
     state.manager.throttled_why = event.why
 
 
 def renew_access(state: State, event: events.RenewAccess, now: Instant) -> None:
-    """Check all rights anew, by other users and another list of the manager."""
+    """Apply other users and another list of the manager, and check all rights again."""
     del now
     permissions.renew(state, event)
     state.reply(event.to, Answer(HResult.OK))

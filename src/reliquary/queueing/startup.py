@@ -1,4 +1,4 @@
-"""Start and stop of the queue manager: [MS-MQDMPR] 3.1.3, 3.1.4.1 and 3.1.4.2."""
+"""Starts and stops the queue manager: [MS-MQDMPR] 3.1.3, 3.1.4.1 and 3.1.4.2."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _initialize(state: State, request: StartManager, now: Instant) -> None:
 
 
 def stop(state: State) -> None:
-    """Queue Manager Stopped: answer readers that wait, and give reserved numbers back."""
+    """Queue Manager Stopped: answer readers that wait, and return reserved numbers."""
     before = state.manager.state
     advance(state, ManagerEvent.STOP)  # DM-100
     if before is ManagerState.STOPPED:

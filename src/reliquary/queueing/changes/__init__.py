@@ -1,4 +1,4 @@
-"""Apply facts: the only code that changes durable state.
+"""Applies facts: this is the only code that changes durable state.
 
     apply          makes one fact true, and states it in the turn
     queues         the manager and its queues

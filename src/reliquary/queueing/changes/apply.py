@@ -1,4 +1,5 @@
-"""The one way to change durable state: a fact is applied, in memory and in the rows, and stated in the turn.
+"""Applies a fact, in memory and in the rows, and states it in the turn; durable state changes in no other
+way.
 
     rule --> apply(fact) --> recording: the history notes the events of the fact
                          --> appliers[type of the fact]: memory and rows change

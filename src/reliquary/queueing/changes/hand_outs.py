@@ -1,4 +1,4 @@
-"""Hand-outs: which positions a receive has locked, kept on disk as one row for all of them.
+"""Keeps hand-outs on disk: one row with all positions that one receive has locked.
 
     receive --hand_out--> row: queue, LookupIdentifiers, tries     on disk before a consumer sees a message
        |
@@ -31,7 +31,7 @@ from reliquary.queueing.model.tables import (
 
 
 def hand_out(state: State, queue: QueueState, positions: Sequence[Position]) -> None:
-    """Write the hand-out of these positions, whose tries are counted; express ones have no rows."""
+    """Write the hand-out of these positions, whose attempts are counted; express positions have no rows."""
     lookup_ids, tries = [], []
     for position in positions:
         if not position.express:
@@ -50,7 +50,7 @@ def hand_out(state: State, queue: QueueState, positions: Sequence[Position]) -> 
 def settle(
     state: State, queue: QueueState, lookup_ids: Sequence[int], *, written: Sequence[Position] = ()
 ) -> None:
-    """Take positions out of their hand-outs: their rows are deleted, or `written` with their tries."""
+    """Remove positions from their hand-outs: their rows are deleted, or `written` with their attempts."""
     handed_out = queue.readers.handed_out
     if not handed_out or not lookup_ids:
         return
@@ -72,7 +72,7 @@ def settle(
 
 
 def _shorten(state: State, queue: QueueState, number: int) -> None:
-    """Write a hand-out without the positions that have left it: their tries may be lower than here."""
+    """Write a hand-out without the positions that have left it; its counts of attempts may be out of date."""
     handed_out, locked = queue.readers.handed_out, queue.order.locked
     lookup_ids = tuple([lookup_id for lookup_id, each in handed_out.items() if each == number])
     tries = tuple([locked[lookup_id].handed_out for lookup_id in lookup_ids])
@@ -80,12 +80,12 @@ def _shorten(state: State, queue: QueueState, number: int) -> None:
 
 
 def recover(rows: Rows) -> None:
-    """Write the tries of all hand-outs into the rows of their positions, whose locks a crash has ended."""
+    """Write the attempts of all hand-outs into the rows of their positions, whose locks a crash has ended."""
     for key, record in every(rows, HAND_OUTS):
         tries = record.tries * len(record.lookup_ids) if len(record.tries) == 1 else record.tries
         for lookup_id, count in zip(record.lookup_ids, tries, strict=True):
             place = position_key(record.queue, lookup_id)
-            row = rows.get(POSITIONS, place)  # None where it was acknowledged, or its queue deleted
+            row = rows.get(POSITIONS, place)  # None if it was acknowledged, or its queue was deleted
             if row is not None and row.position.handed_out < count:
                 position = msgspec.structs.replace(row.position, handed_out=count)
                 rows.put(POSITIONS, place, QueueRow(position, row.message))

@@ -1,4 +1,4 @@
-"""The rows of the history: one row for each batch, until its events are exported to files.
+"""Stores the history in rows: one row for each batch, until its events are exported to files.
 
     notes --settle--> row `first event` --exported--> files --ForgetHistory--> gone
 
@@ -52,7 +52,7 @@ def _put_mark(rows: Rows, history: History) -> None:
 
 
 def recover(state: State, history: History) -> None:
-    """Continue after the last event on disk; what happened without a history is a gap."""
+    """Continue after the last event on disk; events from the time without a history are a gap."""
     mark = state.rows.get(HISTORY_MARK, ONLY)
     history.marked = mark
     if mark is not None:

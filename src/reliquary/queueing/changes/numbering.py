@@ -1,4 +1,4 @@
-"""Assign arrival numbers: the place of each message in the feed of its queue.
+"""Assigns arrival numbers: the index of each message in the feed of its queue.
 
 A LookupIdentifier cannot be this number: its high bits are the priority (a lane), a message that is moved or
 journaled keeps it, and a message can become visible long after it was numbered, by a commit or at the end of

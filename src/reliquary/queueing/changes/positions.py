@@ -235,7 +235,7 @@ def _displace(state: State, queue: QueueState, positions: Sequence[Position]) ->
 
 
 def _weigh(state: State, queue: QueueState, positions: Sequence[Position], sign: int) -> int:
-    """Add the bytes of positions to what counts against quotas, or take them out with the sign -1.
+    """Add the bytes of positions to the counters of the quotas, or subtract them with the sign -1.
 
     The result is the number of positions that have rows.
     """

@@ -30,7 +30,7 @@ from reliquary.queueing.model.travel.link import Link
 
 
 def adopt(state: State, record: Queue, counters: Counters, *, locked: int = 0) -> None:
-    """Take a queue into memory; `locked` rows belong to prepared transactions or are reserved by carriers."""
+    """Load a queue into memory; `locked` rows belong to prepared transactions or are reserved by carriers."""
     order = Order(
         state.rows,
         record.number,
@@ -92,7 +92,9 @@ def _queue_deleted(state: State, fact: facts.QueueDeleted) -> None:
     queue = state.queues.pop(fact.number)
     state.names.in_order.remove(queue.record)
     state.forget_names()
-    there = max(queue.counts.stored, len(queue.order))  # each of the two has positions that the other lacks
+    there = max(
+        queue.counts.stored, len(queue.order)
+    )  # each of the two counts positions that the other lacks
     left = there + queue.counts.delayed + len(queue.delayed_express) + queue.feed.retained
     assert not left, f"queue {fact.number} still holds {left} messages"
     assert not queue.feed.consumers, f"queue {fact.number} still has consumers"

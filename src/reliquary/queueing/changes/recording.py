@@ -1,4 +1,4 @@
-"""Note the history events of facts: a table has the function for each type of fact, or None.
+"""Notes the history events of facts: a table has the function for each type of fact, or None.
 
     apply(fact) --> its recorder --> notes --> one row a batch (`changes.history`)
 
@@ -57,7 +57,7 @@ def note_delays(notes: Notes, queue: Queue, positions: Sequence[Position]) -> No
 
 
 def _arrival(queue: Queue, fact: facts.MessagesStored, initiator: Initiator) -> HistoryEvent:
-    """Return the kind of event that the arrival of a message in this queue is for the history."""
+    """Return the kind of history event for the arrival of a message in this queue."""
     if queue.outgoing is not None:
         return HistoryEvent.QUEUED
     if fact.positions[0].reason:  # a dead letter that was never in another queue

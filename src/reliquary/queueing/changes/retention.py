@@ -22,7 +22,7 @@ from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import RETAINED, arrival_key
 
 SLACK: Final = 4
-"""A limit is passed by a part of itself before messages are deleted: by one in 2 to the power of this."""
+"""A limit may be exceeded by its 2 to the power of SLACK-th part before messages are deleted."""
 
 
 def retain(state: State, queue: QueueState, positions: Sequence[Position]) -> Sequence[Position]:
@@ -50,7 +50,7 @@ def retain_moved(state: State, queue: QueueState, position: Position) -> bool:
 
 
 def _keep(state: State, queue: QueueState, positions: list[Position]) -> None:
-    """Write retained rows for these positions and count them."""
+    """Write rows of retained positions, and count them."""
     numbers = list(map(arrival_of, positions))
     rows = {
         arrival_key(queue.number, arrival): each for arrival, each in zip(numbers, positions, strict=True)
@@ -63,15 +63,16 @@ def _keep(state: State, queue: QueueState, positions: list[Position]) -> None:
 
 
 def check_limits(state: State, queue: QueueState) -> None:
-    """Mark the queue for a check at the end of the turn, if more is kept for consumers than allowed."""
+    """Mark the queue for a check at the end of the turn if it keeps more for consumers than the
+    limits allow."""
     if queue.feed.limits and is_overfull(queue):
         state.turn.overfull[queue.number] = queue
 
 
 def is_overfull(queue: QueueState) -> bool:
-    """Return whether bytes or count of the kept messages passed the limits of all consumers furthest behind.
+    """Return whether bytes or count of the kept messages exceed the limits of all consumers furthest behind.
 
-    A limit may be passed by a sixteenth, so that messages are deleted some at a time.
+    A limit may be exceeded by a sixteenth, so that several messages are deleted at a time.
     """
     kept, size = queue.feed.retained, queue.feed.retained_size
     return all(

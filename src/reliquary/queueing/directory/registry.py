@@ -6,7 +6,7 @@ in `operations`.
 """
 
 # DEPARTS from 2.3 (SR-117): the directory's objects are kept here, not read from Active Directory over LDAP,
-# because a queue would be out of reach whenever a server that is not ours is.
+# because a queue would be out of reach whenever a server of another party is.
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The results of directory operations (DirectoryOperationResult), [MS-MQDMPR] 3.1.1.17 (DM-070).
+"""Defines the results of directory operations (DirectoryOperationResult), [MS-MQDMPR] 3.1.1.17 (DM-070).
 
 Each result has a status, an HRESULT, that the caller of the operation gets.
 """

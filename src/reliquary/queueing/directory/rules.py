@@ -1,4 +1,4 @@
-"""The events of the directory: each one becomes an operation, and its result the answer."""
+"""Handles the events of the directory: each one calls an operation, whose result is the answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Refresh what the manager knows from the directory: itself, its sites and their gates, by timers.
+"""Refreshes the copies of directory objects by timers: the manager itself, its sites and their gates.
 
 The timers are those of [MS-MQDMPR] 3.1.6.1 and 3.1.6.2, and the check whether the directory is online.
 """
@@ -156,8 +156,8 @@ def _enterprise(state: State) -> Enterprise | None:
     answer = read(state, ObjectKind.ENTERPRISE, attributes=("non_ldap_notification",))
     if isinstance(answer.subject, Enterprise):
         return answer.subject
-    # DEPARTS from 3.1.3 (DM-091): a directory without an enterprise is as one whose enterprise does not say,
-    # because the text has no rule for it and a new registry has none.
+    # DEPARTS from 3.1.3 (DM-091): a directory without an enterprise counts as one with an enterprise without
+    # this attribute, because the text has no rule for it and a new registry has none.
     if answer.result in (DirectoryResult.ATTRIBUTE_NOT_FOUND, DirectoryResult.OBJECT_NOT_FOUND):
         return Enterprise(non_ldap_notification=True)
     return state.directory.around.enterprise
@@ -185,7 +185,7 @@ def request_servers(state: State) -> None:
 
 
 def on_timer(state: State, kind: str, now: Instant) -> None:
-    """Do the work of the directory timer that ran out."""
+    """Do the work of the directory timer that fired."""
     match kind:
         case "directory online":  # DM-078
             state.directory.watching = False

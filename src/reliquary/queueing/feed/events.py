@@ -81,7 +81,8 @@ class ResetConsumer(Request, frozen=True):
 
 
 class FindArrivalNumber(Request, frozen=True):
-    """Find the arrival number before the first message since a moment; a call searches some messages."""
+    """Find the arrival number before the first message since a moment; one request searches a part of the
+    messages."""
 
     to: int
     queue: str
@@ -110,7 +111,8 @@ class ReadFeed(Request, frozen=True):
     incarnation: str = ""
     """If not empty: the request is refused if the queue now has another incarnation."""
     with_messages: bool = False
-    """Also return the messages that lie in the rows of these positions, because the rows are read anyway."""
+    """Also return the messages that are stored in the rows of these positions, because the rows are read
+    anyway."""
 
 
 class TrimFeed(Event, frozen=True):
@@ -144,7 +146,7 @@ class ArrivalNumberFound(Answer, frozen=True):
     """The answer to FindArrivalNumber: the number that was found, or where to continue."""
 
     place: int = 0
-    """The arrival number that was found, or that of the last message that was searched."""
+    """The arrival number that was found, or the number of the last message that was searched."""
     more: bool = False
     """It is not found yet: send the request again, with `after` set to `place`."""
 

@@ -34,7 +34,7 @@ _IN_TAG: Final = 0x80
 
 
 class PlainPositions(Sequence[Position]):
-    """Positions whose other attributes have their defaults, as columns of their numbers."""
+    """Positions as columns of their numbers; all other attributes have their defaults."""
 
     __slots__ = ("arrivals", "arrived", "lookup_ids", "messages", "sizes")
 
@@ -78,7 +78,7 @@ class PlainPositions(Sequence[Position]):
 
 
 def joined(pages: Sequence[Sequence[Position]]) -> Sequence[Position]:
-    """Return the positions of several pages, one page behind the other."""
+    """Return the positions of several pages, one page after the other."""
     if len(pages) == 1:
         return pages[0]
     columns = [page._columns() for page in pages if isinstance(page, PlainPositions)]
@@ -110,19 +110,19 @@ def sizes_of(positions: Sequence[Position]) -> Sequence[int]:
 
 
 class _Number(NamedTuple):
-    """The bytes of a number in each row."""
+    """The offset and width of a number in each row."""
 
     first: int
     width: int
 
 
 class _Layout(NamedTuple):
-    """The places of all bytes of a row."""
+    """The offsets of all bytes of a row."""
 
     fixed: list[int]
-    """The places at which all rows have one byte."""
+    """The offsets at which all rows have one byte."""
     small: list[int]
-    """The places of numbers that are in their tags."""
+    """The offsets of numbers that are in their tags."""
     numbers: list[_Number]
 
 
@@ -168,7 +168,7 @@ def _layout(value: bytes) -> _Layout | None:
 
 
 def _column(rows: bytes, number: _Number, size: int, count: int) -> array[int]:
-    """Return the number of each row."""
+    """Return the numbers of all rows as a column."""
     found = bytearray(8 * count)
     for place in range(number.width):
         # Numbers in rows begin with their highest byte.

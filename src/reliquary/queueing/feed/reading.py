@@ -128,7 +128,8 @@ def _sources(
 def _page(
     number: int, rows: list[Any], messages: dict[int, msgspec.Raw] | None
 ) -> tuple[int, Sequence[Position]]:
-    """Return the last LookupIdentifier in rows of a lane, and those positions whose sequence is their number.
+    """Return the last LookupIdentifier in rows of a lane, and the positions whose sequence is their arrival
+    number.
 
     A row is its value on disk, or a record that is not written yet.
     """
@@ -143,7 +144,7 @@ def _page(
 
 
 def _at_home(number: int, places: list[UndecodedQueueRow]) -> dict[int, msgspec.Raw]:
-    """Return the messages that lie in these rows as bytes; one that is not written yet has no bytes."""
+    """Return the bytes of the messages in these rows; a row that is not written yet has no bytes."""
     return {
         place.position.message: place.message
         for place in places

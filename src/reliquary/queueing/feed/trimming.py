@@ -42,7 +42,7 @@ def on_look(state: State, now: Instant) -> None:
 
 
 def trim_some(state: State, queue: QueueState) -> bool:
-    """Delete as many retained positions as one turn may; return whether there may be more."""
+    """Delete as many retained positions as one turn may delete; return whether more may be left."""
     passed = queue.feed.pinned if queue.feed.consumers else SEQUENCE_MASK
     first, last = arrival_key(queue.number, queue.feed.trimmed + 1), arrival_key(queue.number, passed + 1)
     rows = state.rows.range(RETAINED, first, last, limit=state.sizes.at_once)

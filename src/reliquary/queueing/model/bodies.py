@@ -1,4 +1,4 @@
-"""Large bodies, which are stored in pieces, so that no body is whole in memory while it comes.
+"""Stores large bodies in pieces, so that an arriving body is never complete in memory.
 
     LOOSE ---- a message comes with it ---> OWNED      the row of the message refers to the pieces
       |                                       |
@@ -33,7 +33,7 @@ class Bodies:
         self.loose_bytes = 0
 
     def recover(self) -> None:
-        """Read the numbers of the loose bodies that an earlier process left; their sizes are not needed."""
+        """Read the numbers of the loose bodies of an earlier process; their sizes are not needed."""
         numbers = [spool_number(key) for key, _ in every(self._rows, SPOOLS)]
         self.loose = {number: StoredBody(number, 0, 0) for number in numbers}
         self.loose_bytes = 0

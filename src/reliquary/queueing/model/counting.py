@@ -1,6 +1,7 @@
-"""A check that the counters of each queue agree with its rows, for `store verify`.
+"""Checks that the counters of each queue agree with its rows, for `store verify`.
 
-To open a store, the counters are trusted, so that the time depends on the number of queues and not of rows.
+To open a store, the counters are trusted, so that the time depends on the number of queues and not of
+rows.
 
     counters of a queue      the rows that they count
     count                    positions, without those that prepared transactions will send

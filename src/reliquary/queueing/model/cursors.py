@@ -1,4 +1,4 @@
-"""Cursors, [MS-MQDMPR] 3.2, as a table with an entry for every case.
+"""Implements cursors, [MS-MQDMPR] 3.2, by a table with an entry for every case.
 
           peek: found                   a cursor is at a place, not on a message: the message there
 UNREAD ------------------> READ         may be removed, and the next one is still found (AN-34)
@@ -19,9 +19,9 @@ from reliquary.base.hresult import HResult
 from reliquary.queueing.model.tables import LAST_ID
 
 START: Final = -1
-"""The place before the first position."""
+"""The LookupIdentifier before the first position."""
 END: Final = LAST_ID
-"""The place behind the last position; no position comes after it (AN-33)."""
+"""The LookupIdentifier after the last position (AN-33)."""
 
 
 class CursorState(Enum):
@@ -105,12 +105,12 @@ TIMED_OUT: Final[Mapping[CursorState, CursorState]] = {_WAIT_PEEK: _UNREAD, _WAI
 
 @dataclass(slots=True)
 class Cursor:
-    """A cursor: a place in a queue, and whether the message there was read."""
+    """A cursor: a LookupIdentifier in a queue, and whether the message there was read."""
 
     handle: int
     descriptor: int
     place: int = START  # DM-041
-    """The LookupIdentifier of its place (MessagePositionReference)."""
+    """The LookupIdentifier of the cursor (MessagePositionReference)."""
     state: CursorState = CursorState.UNREAD
 
     def stays(self, ask: Ask) -> bool:

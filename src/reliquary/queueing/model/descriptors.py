@@ -1,4 +1,4 @@
-"""Open queues with their access and sharing modes: [MS-MQDMPR] 3.1.1.16, 3.1.7.1.5.
+"""Describes open queues with their access and sharing modes: [MS-MQDMPR] 3.1.1.16, 3.1.7.1.5.
 
 A V in the table marks a sharing violation; columns and rows are share mode / access.
 
@@ -62,8 +62,8 @@ PEEKS: Final = frozenset({Access.PEEK, Access.PEEK_ADMIN})
 
 def violates(existing: Descriptor, access: Access, share: Share) -> bool:
     """Return whether an open queue excludes a new request (DM-175, DM-176, DM-177)."""
-    # DEPARTS from 3.1.7.1.5 (AN-48): ReceiveAdminAccess is treated as ReceiveAccess, because a
-    # reader that was promised to be alone would not be.
+    # DEPARTS from 3.1.7.1.5 (AN-48): ReceiveAdminAccess is treated as ReceiveAccess, because otherwise a
+    # reader with exclusive access would have other readers beside it.
     if existing.share is Share.DENY_RECEIVE and existing.access in READS:
         return share is Share.DENY_RECEIVE or access in READS
     if existing.share is Share.DENY_RECEIVE and existing.access in PEEKS:

@@ -429,14 +429,14 @@ class FlowControl(Event, frozen=True):
 
 
 class RenewAccess(Event, frozen=True):
-    """Take other users and another list of the manager into force, while it runs."""
+    """Apply other users and another access list of the manager while it runs."""
 
     to: int
     first_list: bytes
     """The access list of the manager until it is given one."""
     anonymous_may: AnonymousAct
     gone: frozenset[Principal] = frozenset()
-    """Users that were removed or changed: their reads that wait end."""
+    """Users that were removed or changed: their waiting reads end."""
 
 
 # -- the disk

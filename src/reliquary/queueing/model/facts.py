@@ -163,7 +163,7 @@ class PreparedMessageDropped(Fact, frozen=True):
 
 
 class ReservationBegun(Fact, frozen=True):
-    """A carrier holds messages of a queue: they stay there, and no other reader gets them."""
+    """A carrier has reserved messages of a queue: they stay in it, and no other reader gets them."""
 
     holder: str
     key: ReservationKey
@@ -177,7 +177,7 @@ class ReservationBegun(Fact, frozen=True):
 
 
 class ReservationsOver(Fact, frozen=True):
-    """Holds of a carrier have ended; other facts of this turn say what happened to the messages."""
+    """Reservations of a carrier have ended; other facts of this turn record what happened to the messages."""
 
     holder: str
     keys: tuple[ReservationKey, ...]

@@ -1,4 +1,4 @@
-"""A limit for what is kept for the consumers of a feed: by age, by bytes and by count.
+"""Parses limits for messages that are kept for the consumers of a feed: by age, by bytes and by count.
 
     7d          what arrived within the last seven days
     10g         ten gigabytes
@@ -6,7 +6,7 @@
     7d,10g      the first limit that is passed counts
     none        everything, until the consumer has read it
 
-It is about messages that left their queue: what still waits in the queue is there for applications anyway.
+A limit concerns messages that left their queue; messages in the queue are kept for applications anyway.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ EVERYTHING: Final = Keep()
 
 
 def parse_keep(text: str) -> Keep:
-    """Read a limit; raise UsageError with the forms that there are."""
+    """Return the limit in a text; raise UsageError, which names the valid forms."""
     if text.strip().lower() == NONE:
         return EVERYTHING
     found: dict[str, int] = {}
@@ -70,5 +70,5 @@ def parse_keep(text: str) -> Keep:
 
 
 def _text(number: int, units: dict[str, int]) -> str:
-    """Write a number with the largest unit that divides it."""
+    """Return a number with the largest unit that divides it."""
     return next(f"{number // size}{unit}" for unit, size in reversed(units.items()) if number % size == 0)

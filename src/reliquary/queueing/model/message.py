@@ -4,9 +4,9 @@
     Queue --- Position ---'  |            a move, a journal copy or a dead letter is another position
                              '--- Attributes, only for a message that has a rare attribute
 
-A Position has what belongs to one place in one queue: LookupIdentifier, ArrivalTime, the reason why the
-message came there.  A Message has all other attributes, under Python spellings of the specification's names:
-the few that every message has in itself, the others in `attributes.Attributes`.
+A Position has the attributes of a message in one queue: LookupIdentifier, ArrivalTime, the reason why the
+message came there.  A Message has all other attributes, under Python spellings of the specification's
+names: the few that every message has in itself, the others in `attributes.Attributes`.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ class Message(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
     @property
     def source_machine(self) -> UUID:
-        """SourceMachineIdentifier; usually the lineage of its identifier."""
+        """Return SourceMachineIdentifier; usually it is the lineage of the identifier."""
         if self.more is None or self.more.source_machine is None:
             return self.identifier.lineage
         return self.more.source_machine
@@ -217,26 +217,27 @@ class Message(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
     @property
     def spool(self) -> int:
-        """The number of its large body in the table of pieces, or 0."""
+        """Return the number of its large body in the table of pieces, or 0."""
         stored = (self.more or USUAL).stored_body
         return 0 if stored is None else stored.spool
 
     @property
     def body_size(self) -> int:
-        """The number of bytes of its body, whether it is in the message or in pieces."""
+        """Return the number of bytes of its body, also of a body in pieces."""
         stored = (self.more or USUAL).stored_body
         return len(self.body) if stored is None else stored.size
 
     @property
     def is_transactional(self) -> bool:
-        """Return whether it was sent in a transaction, at this manager or at the one that it came from."""
+        """Return whether it was sent in a transaction, at this manager or at the manager that sent
+        it here."""
         more = self.more
         return more is not None and (more.transaction is not None or more.sequence is not None)
 
     def deadline(self, now: Instant) -> int:
         """Return the moment at which TimeToBeReceived ends, or 0 for never."""
-        # DEPARTS from 3.1.2.4 (AN-07): the timer runs from SentTime where there is one, as
-        # 3.1.1.12 defines the attribute, because a message that travelled would live too long.
+        # DEPARTS from 3.1.2.4 (AN-07): the timer runs from SentTime where there is one, as 3.1.1.12 defines
+        # the attribute, because a message from another manager would otherwise expire too late.
         if self.time_to_be_received == FOREVER:  # DM-077
             return 0
         start = self.sent_time * SECOND if 0 < self.sent_time < LAST_SECOND else now
@@ -265,7 +266,8 @@ ATTRIBUTES: Final = OWN + Attributes.__struct_fields__
 
 
 def rare_part(rare: Attributes, identifier: ObjectId) -> Attributes | None:
-    """Return the rare attributes as a message with this identifier has them, because equals must be equal.
+    """Return the rare attributes in the form for a message with this identifier, so that equal messages
+    compare equal.
 
     The result is None if all have their default; the source is not set if the identifier says it.
     """
@@ -275,11 +277,12 @@ def rare_part(rare: Attributes, identifier: ObjectId) -> Attributes | None:
 
 
 _SHORT_NAMES: Final = {"lookup_id": "i", "message": "m", "size": "s", "arrived": "a", "home": "h"}
-"""The names in a row of the attributes that every position has: they are in the row of each message."""
+"""The names, in a row, of the attributes that every position has; they are short because each message has
+them."""
 
 
 class Position(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, rename=_SHORT_NAMES):
-    """MessagePosition, 3.1.1.11: the place of one message in one queue."""
+    """MessagePosition, 3.1.1.11: one message in one queue."""
 
     lookup_id: int  # DM-042
     """LookupIdentifier, by which the messages of a queue are ordered."""
@@ -289,7 +292,7 @@ class Position(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, rename
     arrived: int
     """ArrivalTime: when the message came, in microseconds since 1970."""
     home: int = 0
-    """The number of the queue in whose row the message itself lies; 0 when the message has its own row."""
+    """The number of the queue in whose row the message is stored; 0 if the message has its own row."""
     expires: int = 0
     """The moment when TimeToBeReceived ends, microseconds since 1970; 0 is never."""
     reason: MessageClass = MessageClass.NORMAL
@@ -316,7 +319,7 @@ class Position(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, rename
     purged: int = 0
     """PurgePending: the moment when its queue was purged while the position was locked, or 0."""
     due: int = 0
-    """The end of its delay, microseconds since 1970; readers do not see it before.  0 for no delay."""
+    """The end of its delay, microseconds since 1970; until then readers do not see it. 0 for no delay."""
     spool: int = 0
     """The number of its message's large body in the table of pieces, or 0."""
     arrival: int = 0
@@ -324,9 +327,10 @@ class Position(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, rename
 
 
 INLINE_SIZE: Final = 4096
-"""The size up to which a message is stored in the row of its position, as most are.
+"""The size up to which a message is stored in the row of its position, as most messages are.
 
-A queue reads many rows at once, and so much of each must fit into memory."""
+A queue reads many rows at once, which must fit into memory.
+"""
 PACKET_HEADERS: Final = 222
 """The size of the headers of a message without strings, in bytes, as in the published packet."""
 

@@ -1,4 +1,4 @@
-"""The store of messages, on disk and in memory.
+"""Stores messages, on disk and in memory.
 
     inline    in the row of its position: a small message that has been in one queue only, as most have
     apart     in a row of its own, to which its positions refer: a message that is large, was moved, has

@@ -1,4 +1,4 @@
-"""The order of one queue, [MS-MQDMPR] 3.1.1.2: which position is first, which is next, which are locked.
+"""Keeps the order of one queue, [MS-MQDMPR] 3.1.1.2: the first position, the next one, the locked ones.
 
     LookupIdentifier  |<------- window, in memory ------->|<--- beyond, on disk --->|
                       first                              edge
@@ -125,7 +125,8 @@ class Order:
             self._floors[lane] = lookup_id
 
     def _add_all_beyond(self, lookup_ids: Sequence[int], positions: Sequence[Position]) -> bool:
-        """Count stored positions of one lane behind the edge; return False, without a change, for others."""
+        """Count stored positions of one lane after the edge; return False, without a change, for other
+        positions."""
         lane = lookup_ids[0] >> LANE_SHIFT
         if lookup_ids[0] < self._floors[lane] or max(lookup_ids) >> LANE_SHIFT != lane:
             return False
@@ -161,7 +162,7 @@ class Order:
         return position
 
     def lock_all(self, positions: Sequence[Position]) -> None:
-        """Lock available positions as they are given here; fast for the first ones of the queue."""
+        """Replace available positions by these locked ones; fast for the first ones of the queue."""
         lookup_ids = [position.lookup_id for position in positions]
         if self._available[: len(lookup_ids)] != lookup_ids:
             for position in positions:
@@ -192,14 +193,14 @@ class Order:
         return before
 
     def unlock(self, lookup_id: int) -> Position:
-        """Make a locked position available again, at its old place, and return it."""
+        """Make a locked position available again, in its old order, and return it."""
         self._peekable.discard(lookup_id)
         position = self.locked.pop(lookup_id)
         self.add(position)
         return position
 
     def unlock_all(self, lookup_ids: Sequence[int]) -> list[Position]:
-        """Make locked positions available again, at their old places, and return them."""
+        """Make locked positions available again, in their old order, and return them."""
         self._peekable.difference_update(lookup_ids)
         positions = [self.locked.pop(lookup_id) for lookup_id in lookup_ids]
         if positions:
@@ -266,7 +267,8 @@ class Order:
         return [entries[lookup_id] for lookup_id in self._available[:limit]]
 
     def after(self, lookup_id: int) -> Position | None:
-        """Return the next available position after this place, where no position has to be (AN-34)."""
+        """Return the next available position after this LookupIdentifier, which need not have a position
+        (AN-34)."""
         if lookup_id < 0:
             return self.first()
         if lookup_id < self._edge:
@@ -280,7 +282,7 @@ class Order:
         return min(stored + express, key=_place, default=None)  # DM-306
 
     def before(self, lookup_id: int) -> Position | None:
-        """Return the last available position before this place, or None."""
+        """Return the last available position before this LookupIdentifier, or None."""
         if lookup_id > self._edge + 1:
             stored = self._stored(self._edge, lookup_id, limit=1, reverse=True) if self._beyond else []
             late = bisect_left(self._late_express, lookup_id)
@@ -291,19 +293,22 @@ class Order:
         return self._entries[self._available[place - 1]] if place else None  # DM-306
 
     def visible_after(self, lookup_id: int) -> Position | None:
-        """Return what a peek sees after this place: also locked positions that allow it (DM-305)."""
+        """Return the position that a peek reads after this LookupIdentifier: also a locked one that allows it
+        (DM-305)."""
         found = [self.locked[each] for each in self._peekable if each > lookup_id]
         available = self.after(lookup_id)
         return min([*found, *([available] if available else [])], key=_place, default=None)
 
     def visible_before(self, lookup_id: int) -> Position | None:
-        """Return what a peek sees before this place: also locked positions that allow it (DM-305)."""
+        """Return the position that a peek reads before this LookupIdentifier: also a locked one that allows
+        it (DM-305)."""
         found = [self.locked[each] for each in self._peekable if each < lookup_id]
         available = self.before(lookup_id)
         return max([*found, *([available] if available else [])], key=_place, default=None)
 
     def some(self, after: int, limit: int) -> list[Position]:
-        """Return up to `limit` available positions after this place; the window is not moved for them."""
+        """Return up to `limit` available positions after this LookupIdentifier; the window is not moved for
+        them."""
         if not self._available:
             self.first()
         place = 0 if after < 0 else bisect_right(self._available, after)
@@ -320,7 +325,7 @@ class Order:
     # -- the window
 
     def _read_on(self) -> None:
-        """Read the next rows behind the edge into the window, and move the edge."""
+        """Read the next rows after the edge into the window, and move the edge."""
         stored = self._stored(self._edge, LAST_ID + 1, limit=self._window) if self._beyond else []
         self._beyond -= len(stored)
         if self._beyond and len(stored) < self._window:
@@ -341,14 +346,14 @@ class Order:
         self._leave_from(self._window)
 
     def _leave_from(self, place: int) -> None:
-        """Remove the window from this place on from memory; the edge is before it already."""
+        """Remove the window from this index on from memory; the edge is before it already."""
         rear = self._available[place:]
         del self._available[place:]
         for lookup_id in rear:
             self._add_beyond(self._entries.pop(lookup_id))
 
     def _stored(self, after: int, until: int, *, limit: int, reverse: bool = False) -> list[Position]:
-        """Return rows behind the window that are not locked, lane by lane from the floor of each lane."""
+        """Return unlocked rows after the window, lane by lane from the floor of each lane."""
         found: list[Position] = []
         lanes = range(max(after, 0) >> LANE_SHIFT, LANES)
         for lane in reversed(lanes) if reverse else lanes:
@@ -386,9 +391,9 @@ class Order:
     # -- what is stored
 
     def floors(self) -> tuple[int, ...]:
-        """Return, for each lane, the place where its oldest row can be now."""
+        """Return, for each lane, the lowest LookupIdentifier that can have a row now."""
         floors, available, place = self._floors, self._available, 0
-        reached = (self._edge >> LANE_SHIFT) + 1  # lanes that begin in the window; all others stay
+        reached = (self._edge >> LANE_SHIFT) + 1  # lanes that begin in the window; the others are unchanged
         if reached:
             floors[:reached] = LANE_ENDS[:reached]
             floors[reached - 1] = self._edge + 1

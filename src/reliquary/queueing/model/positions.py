@@ -1,4 +1,4 @@
-"""MessagePosition.State, [MS-MQDMPR] 3.1.1.11, as a table with an entry for every case.
+"""Implements MessagePosition.State, [MS-MQDMPR] 3.1.1.11, by a table with an entry for every case.
 
                         taken                       purged
     UNCOMMITTED --> AVAILABLE <------> LOCKED --------------------> PURGE_PENDING
@@ -106,7 +106,7 @@ NEXT: Final[Mapping[tuple[State, PositionEvent], State | None]] = {
     (_UNCOMMITTED, PositionEvent.EXPIRED): _UNCOMMITTED,  # AN-46: commit looks at the clock
     (_AVAILABLE, PositionEvent.EXPIRED): _DELETED,  # DM-297
     (_DELAYED, PositionEvent.EXPIRED): _DELETED,
-    (_LOCKED, PositionEvent.EXPIRED): _LOCKED,  # AN-09: it is looked at again when it comes back
+    (_LOCKED, PositionEvent.EXPIRED): _LOCKED,  # AN-09: it is checked again when it is returned
     (_PURGE_PENDING, PositionEvent.EXPIRED): _PURGE_PENDING,  # AN-09
     (_UNCOMMITTED, PositionEvent.QUEUE_DELETED): _UNCOMMITTED,  # the commit finds no queue
     (_AVAILABLE, PositionEvent.QUEUE_DELETED): _DELETED,  # DM-154

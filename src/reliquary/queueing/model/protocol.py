@@ -1,4 +1,4 @@
-"""The declaration by which a protocol joins a queue manager: one object with all its parts.
+"""Defines the declaration with which a protocol joins a queue manager: one object with all its parts.
 
 The engine builds the machine on the rows of its tables, gives it the events, signals and timers that are
 named here, and registers its carrier and its reader with the queue manager.

@@ -1,4 +1,4 @@
-"""Queue and QueueManager as they are stored on disk, [MS-MQDMPR] 3.1.1.1 and 3.1.1.2."""
+"""Defines the stored records of queues and of the manager, [MS-MQDMPR] 3.1.1.1 and 3.1.1.2."""
 
 from __future__ import annotations
 
@@ -115,7 +115,8 @@ class Outgoing(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """DestinationFormatName, as the sender wrote it."""
     multicast: bool = False
     on_hold: bool = False
-    """State OnHold: an administrator paused the queue, also after a restart, until it is resumed (AN-49)."""
+    """State OnHold of the specification: an administrator paused the queue until it is resumed, also after a
+    restart (AN-49)."""
     locked: bool = False
     """State Locked: hardened security forbids to send (AN-49, DM-095)."""
     broken: tuple[tuple[UUID, int], ...] = ()
@@ -179,8 +180,8 @@ class QueueManagerRecord(msgspec.Struct, frozen=True, kw_only=True, omit_default
     operating_system_type: OperatingSystemType = OperatingSystemType.OTHER
     quota: int = 0x00100000  # DM-010
     """QueueManagerQuota: the largest size of all messages, in kilobytes."""
-    # DEPARTS from 3.1.1.1 (AN-40): the printed unit is bytes, which would be one megabyte for a
-    # whole manager; kilobytes are what the number was made for.
+    # DEPARTS from 3.1.1.1 (AN-40): the printed unit is bytes, which would be one megabyte for a whole
+    # manager; kilobytes fit the default value.
     journal_quota: int = FOREVER  # DM-011
     foreign_system: bool = False
     full_path: str = ""

@@ -1,7 +1,7 @@
-"""The queues of a manager sorted by name, so that a list of 100,000 queues can be read in pages.
+"""Sorts the queues of a manager by name, so that a list of 100,000 queues can be read in pages.
 
 The order is made at the first request and kept up to date from then on.  A manager whose queues are never
-listed pays nothing, and the cost of a page depends only on the length of the page.
+listed has no cost for it, and the cost of a page depends only on the length of the page.
 """
 
 from __future__ import annotations

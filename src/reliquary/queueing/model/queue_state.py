@@ -1,4 +1,4 @@
-"""The state of a queue in memory, in parts that change together."""
+"""Keeps the state of a queue in memory, in parts that change together."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class FeedState:
     """Positions that left the queue and are kept for consumers; no other count has them."""
     retained_size: int = 0
     trimmed: int = 0
-    """Up to this number no position is kept any more."""
+    """The number up to which no position is kept any more."""
 
 
 @dataclass(slots=True)
@@ -114,6 +114,6 @@ class QueueState:
 
     @property
     def active(self) -> bool:
-        """Active (DM-026): the queue is open, or a message to another manager waits in it."""
+        """Return Active (DM-026): the queue is open, or a message to another manager waits in it."""
         waits = self.link is not None and bool(len(self.order) or self.order.locked)
         return waits or bool(self.readers.descriptors)

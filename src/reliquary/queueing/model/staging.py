@@ -1,4 +1,5 @@
-"""The parts of batches that writers stage before they publish them, in memory; memory grows with the parts.
+"""Keeps in memory the parts of batches that writers have staged and not published; memory grows with the
+parts.
 
     stages     by number          every part that has rows, also those that are being deleted
     places     by attempt         the part that an attempt writes to now
@@ -93,7 +94,7 @@ class Hidden:
 
 @dataclass(slots=True)
 class Batch:
-    """The batch that gets its places in several turns."""
+    """The batch whose messages get their positions in several turns."""
 
     record: Publishing
     steps: tuple[NumberedChunk, ...]
@@ -141,7 +142,7 @@ class Staging:
     waiting: list[Event] = field(default_factory=list)
     """Requests to publish that wait until that batch is published."""
     watched: bool = False
-    """Whether the timer is set that looks for old parts."""
+    """Whether the timer of the search for old parts is set."""
 
     def find(self, number: int) -> Stage | None:
         """Return a part that can still be written or published, or None."""

@@ -1,4 +1,4 @@
-"""The whole state of the queue manager, in parts that change together (`parts`).
+"""Keeps the whole state of the queue manager, in parts that change together (`parts`).
 
 Durable state changes only through `changes.apply`; `recovery.recover` builds it from the rows.  All other
 state ends with the process.
@@ -54,35 +54,36 @@ from reliquary.queueing.model.travel.asking import RequestAnswered
 from reliquary.queueing.model.travel.carriers import Carriers
 
 LONGEST_TIMER: Final = Duration(60_000_000)
-"""Deadlines are looked at again after a minute at the latest, because calendars jump."""
+"""The longest time between two checks of deadlines; it is a minute, because calendars can be set."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Limits for memory and for one turn.  The simulator makes every limit tiny, so that each is reached."""
+    """Limits for memory and for one turn. The simulator makes every limit small, so that each is reached."""
 
     window: int = WINDOW
-    """Positions of a queue that are read at once."""
+    """The number of positions of a queue that are read at once."""
     at_once: int = 1000
-    """Messages that one turn of a purge, a delete or an expiry takes out."""
+    """The number of messages that one turn of a purge, a delete or an expiry removes."""
     sequence_block: int = SEQUENCE_BLOCK
     cache_bytes: int = CACHE_BYTES
     transactions: int = 10_000
-    """Transactions of one user that have not ended."""
+    """The largest number of transactions of one user that have not ended."""
     outcomes: int = 10_000
-    """Ended transactions whose outcome is remembered."""
+    """The largest number of ended transactions whose outcome is remembered."""
     history: Room = Room()  # noqa: RUF009 - it is frozen
     """The largest part of the history that may wait for its export."""
     batch: int = 1_000_000
-    """Messages that one batch from outside publishes."""
+    """The largest number of messages in one batch."""
     placed: int = 4_000
-    """Messages of a batch that get their places in one turn; a larger batch needs several turns."""
+    """The number of messages of a batch that get positions in one turn; a larger batch needs several
+    turns."""
     stages: int = 100_000
-    """Parts of batches that are known at once."""
+    """The largest number of parts of batches."""
     stage_age: Duration = DAY
     """A part that was neither written to nor published for this time is dropped."""
     queries: int = 100_000
-    """Queries whose last batch is remembered, beside the queries that write under a name."""
+    """The number of queries whose last batch is remembered, besides queries that have a writer name."""
     keep: Keep = EVERYTHING
     """The limit of consumers of feeds, if neither they nor their queue have one."""
 
@@ -100,7 +101,7 @@ class State:
         sizes: Sizes = Sizes(),  # noqa: B008 - it is frozen
         hooks: Hooks = Hooks(),  # noqa: B008 - it is frozen
     ) -> None:
-        """`subscribed` are the undirected signals that another machine listens to; others are not made."""
+        """`subscribed` are the undirected signals that other machines take; other signals are not made."""
         self.rows = rows
         self.chance = chance
         self.subscribed = subscribed
@@ -181,22 +182,22 @@ class State:
             self.totals.dirty.append(queue)
 
     def note_room(self, queue: QueueState) -> None:
-        """Remember that a queue has more or less room since this turn, if a carrier wants to know it."""
+        """Record that a queue has more or less room since this turn, if a carrier watches the room."""
         if queue.number in self.travel.rooms.watched:
             self.travel.rooms.changed[queue.number] = queue
 
     # -- availability
 
     def unlock(self, queue: QueueState, lookup_id: int) -> None:
-        """Let a locked position be seen again, at its old place."""
+        """Make a locked position visible again, in its old order."""
         self.wake(queue, (queue.order.unlock(lookup_id),))
 
     def unlock_all(self, queue: QueueState, lookup_ids: Sequence[int]) -> None:
-        """Let many locked positions of a queue be seen again, at their old places."""
+        """Make many locked positions of a queue visible again, in their old order."""
         self.wake(queue, queue.order.unlock_all(lookup_ids))
 
     def wake(self, queue: QueueState, positions: Sequence[Position]) -> None:
-        """Message Position Available, 3.1.7.2.2: remember the positions for readers that wait (DM-289)."""
+        """Message Position Available, 3.1.7.2.2: record the positions for readers that wait (DM-289)."""
         if queue.readers.waiting:
             queue.readers.woken += [position.lookup_id for position in positions]
             self.turn.woken[queue.number] = queue

@@ -1,4 +1,4 @@
-"""The tables in which the queue manager stores its state, with their rows and keys.
+"""Defines the tables in which the queue manager stores its state, with their rows and keys.
 
 Table         Key                              A row contains
 manager       one row                          the attributes of this manager
@@ -68,7 +68,7 @@ class Copy(IntEnum):
 
     @property
     def word(self) -> str:
-        """The name of this kind, as people read it."""
+        """Return the name of this kind, as administrators read it."""
         return self.name.lower().replace("_", "-")
 
 
@@ -100,7 +100,7 @@ class Counters(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class QueueRow(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """A row of a queue: a position, and its message if that lies here (`Position.home`)."""
+    """A row of a queue: a position, and its message if that is stored here (`Position.home`)."""
 
     position: Position
     message: Message | None = None
@@ -131,7 +131,7 @@ class HandOut(msgspec.Struct, frozen=True, gc=False, array_like=True):
     queue: int
     lookup_ids: tuple[int, ...]
     tries: tuple[int, ...]
-    """The number of times that each was handed out, this time included; one number if all are equal."""
+    """The number of attempts of each position, this one included; one number if all are equal."""
 
 
 class Shares(msgspec.Struct, frozen=True):
@@ -177,7 +177,7 @@ class PreparedTransaction(msgspec.Struct, frozen=True):
     begun: int = 0
     """The moment when it was begun, microseconds since 1970."""
     owner: str = ""
-    """The application that asks for this transaction after a crash."""
+    """The application that looks for this transaction after a crash."""
     external: bool = False
     """A coordinator gave it its identifier and decides its outcome."""
     user: str = ""
@@ -229,7 +229,7 @@ class Consumer(msgspec.Struct, frozen=True, omit_defaults=True):
     paused: bool = False
     """The consumer is paused: its reader is asked to begin no new batch."""
     loss: Loss | None = None
-    """The last messages that it lost, those that it lost one after the other together."""
+    """The last messages that it lost; consecutive losses are added up."""
     lost: int = 0
     """All messages that it ever lost."""
     lost_bytes: int = 0
@@ -244,7 +244,7 @@ class Moments(msgspec.Struct, frozen=True):
 
     elapsed: int = 0
     marks: tuple[tuple[int, int], ...] = ()
-    """A time, and the highest number that any message in any feed had then."""
+    """A time, and the highest number of a message in any feed at that time."""
 
 
 class Late(msgspec.Struct, frozen=True, gc=False):
@@ -335,7 +335,8 @@ class Writer(msgspec.Struct, frozen=True):
 
 
 class Released(msgspec.Struct, frozen=True):
-    """A query that may go on in a restored store, although batches of it may be lost: a person said so."""
+    """A query that may continue in a restored store although batches of it may be lost, as an administrator
+    decided."""
 
     era: int
     """The era in which this holds, as the moment when it began."""

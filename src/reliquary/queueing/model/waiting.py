@@ -1,4 +1,5 @@
-"""WaitingMessageReadOperation, [MS-MQDMPR] 3.1.1.10: a read that found no message and waits for one.
+"""Implements WaitingMessageReadOperation, [MS-MQDMPR] 3.1.1.10: a read that found no message and waits for
+one.
 
 begun --> WAITING --> OVER      a table has the reader's status for each event that ends the wait
 """
@@ -63,7 +64,7 @@ NEXT: Final[Mapping[tuple[WaitingReadState, WaitingReadEvent], tuple[WaitingRead
         WaitingReadState.OVER,
         HResult.OPERATION_CANCELLED,
     ),
-    # a timer or a cancel that comes too late finds no read: DM-237
+    # a timer or a cancel that is too late finds no read: DM-237
     **{
         (WaitingReadState.OVER, event): (WaitingReadState.OVER, HResult.STATUS_NOT_FOUND)
         for event in WaitingReadEvent
@@ -81,15 +82,15 @@ class Waiter(msgspec.Struct, frozen=True):
 
     @property
     def destructive(self) -> bool:
-        """DestructiveRead: whether the read receives, and does not only peek."""
+        """Return DestructiveRead: whether the read receives, and does not only peek."""
         return isinstance(self.request, ReceiveMessages)
 
     @property
     def tag(self) -> int:
-        """The tag by which the caller can cancel it; 0 for none."""
+        """Return the tag by which the caller can cancel the read; 0 for none."""
         return self.request.tag if isinstance(self.request, ReceiveMessages) else 0
 
     @property
     def transaction(self) -> UUID | None:
-        """The transaction in which it receives, or None."""
+        """Return the transaction in which the read receives, or None."""
         return self.request.transaction if isinstance(self.request, ReceiveMessages) else None

@@ -1,4 +1,4 @@
-"""The numbers in a packet for the enumerated values of a Message, and the values for the numbers.
+"""Maps the enumerated values of a Message to the numbers in a packet, and back.
 
 See [MS-MQDMPR] 3.1.7.1.31 and 3.1.7.1.32 (DM-277).
 """

@@ -1,4 +1,4 @@
-"""The processing rules of [MS-MQDMPR] 3.1.7, each in the file of its noun.
+"""Implements the processing rules of [MS-MQDMPR] 3.1.7, each in the file of its noun.
 
     a message comes     sending, destinations, enqueue, spool, acknowledge
     it is read          handles, read, checks, permission

@@ -1,4 +1,5 @@
-"""Decide which acknowledgements a message asks for and build them: [MS-MQDMPR] 3.1.1.12, [MS-MQQB] 3.1.7.15.
+"""Decides which acknowledgements a message requests and builds them: [MS-MQDMPR] 3.1.1.12, [MS-MQQB]
+3.1.7.15.
 
     AcknowledgementsRequested --ASKS--> bits in Position.asks <--ANSWERS-- the reason why the message left
 
@@ -28,11 +29,12 @@ NEG_ARRIVAL: Final = 0x04
 NEG_RECEIVE: Final = 0x08
 ACKNOWLEDGED: Final = POS_ARRIVAL | POS_RECEIVE | NEG_ARRIVAL | NEG_RECEIVE
 TRACED: Final = 0x10
-"""The message asks for reports of its way (TracingRequested)."""
+"""The message requests reports of its transfer (TracingRequested)."""
 FINAL: Final = 0x20
-"""The protocol that brought the message reports its end to the sender (FinalAckRequired, DM-063)."""
+"""The protocol that brought the message reports to the sender how it left its queue (FinalAckRequired,
+DM-063)."""
 JOURNALED: Final = 0x40
-"""A message in an outgoing queue asks for a journal copy after delivery (PositiveJournalingRequested)."""
+"""A message in an outgoing queue requests a journal copy after delivery (PositiveJournalingRequested)."""
 
 ASKS: Final[Mapping[Acknowledgement, int]] = {
     Acknowledgement.POS_ARRIVAL: POS_ARRIVAL,
@@ -87,7 +89,7 @@ _MANAGER_CLASSES: Final = frozenset(MessageClass) - {MessageClass.NORMAL}
 
 
 def asked(message: Message) -> int:
-    """Return the bits of all acknowledgements and reports that a message asks for."""
+    """Return the bits of all acknowledgements and reports that a message requests."""
     more = message.more
     if more is None or not (
         more.acknowledgements or more.tracing_requested or more.sequence or more.soap_envelope
@@ -112,7 +114,8 @@ def asked(message: Message) -> int:
 
 
 def asked_in(queue: Queue, message: Message) -> int:
-    """Return the request bits that count in a queue: only the destination acknowledges in full (DM-056)."""
+    """Return the request bits that apply in a queue: only the destination sends all acknowledgements
+    (DM-056)."""
     more = message.more
     if more is None:
         return 0
@@ -126,14 +129,14 @@ def asked_in(queue: Queue, message: Message) -> int:
 
 
 def names(message: Message) -> list[str]:
-    """Return the names of the administration queues of a message, each of them once."""
+    """Return the names of the administration queues of a message, without duplicates."""
     return list(dict.fromkeys(filter(None, (message.administration_queue, *message.administration_queues))))
 
 
 def acknowledgement(message: Message, reason: MessageClass, name: str, destination: str) -> Message:
-    """Return the acknowledgement for one administration queue, [MS-MQQB] 3.1.7.15; it asks for none.
+    """Return the acknowledgement for one administration queue, [MS-MQQB] 3.1.7.15; it requests none itself.
 
-    It is a message like others (QB-270), for a message that arrived (QB-269) or left its queue (QB-307).
+    It is an ordinary message (QB-270), about a message that arrived (QB-269) or left its queue (QB-307).
     """
     # a body stored in pieces is left out, because it would have to be in memory as a whole
     is_small = message.stored_body is None

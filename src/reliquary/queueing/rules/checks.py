@@ -18,7 +18,7 @@ from reliquary.queueing.model.message import FOREVER
 COUNT_LIMIT: Final = 10_000
 """The largest number of messages in one request or answer."""
 LONGEST_TIME: Final = Duration(FOREVER * SECOND)
-"""The longest time-out, lease or lock time that a request may ask for."""
+"""The longest time-out, lease or lock time that a request may have."""
 LOOKUP_LIMIT: Final = 2**64 - 1
 
 
@@ -46,8 +46,8 @@ def check_lookup_id(lookup_id: int) -> None:
 def _check_hold(hold: Duration, transaction: UUID | None) -> None:
     """Refuse a lock time that is out of range, or together with a transaction."""
     check_time("a hold", hold, least=1)
-    # DEPARTS from 3.1.7.1.11 (AN-32, DM-212): a read is not begun with both, because there would be
-    # nothing for Dequeue Message End to end.
+    # DEPARTS from 3.1.7.1.11 (AN-32, DM-212): a read is not begun with both, because Dequeue Message End
+    # would find no lock to end.
     if transaction is not None:
         raise UsageError("a receive is held or in a transaction, not both")  # DM-198
 

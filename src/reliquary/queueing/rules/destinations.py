@@ -42,7 +42,7 @@ from reliquary.queueing.rules.outgoing import create_outgoing
 
 LOCAL_HOSTS: Final = frozenset({"", ".", "localhost", "127.0.0.1", "::1"})
 WAYS_LIMIT: Final = 10_000
-"""Names whose destinations are cached at most; a full cache is emptied."""
+"""The largest number of names whose destinations are cached; a full cache is emptied."""
 ADMIN: Final = frozenset({Access.RECEIVE_ADMIN, Access.PEEK_ADMIN})
 """The access modes that can open an outgoing queue to read it."""
 

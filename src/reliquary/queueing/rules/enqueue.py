@@ -46,7 +46,7 @@ from reliquary.wire.history import HistoryEvent
 
 _TOO_LATE: Final = MessageClass.NACK_REACH_QUEUE_TIMEOUT
 TRANSACTION_BYTES: Final = 256 * 1024 * 1024
-"""Bytes that one transaction may send at most; they are in memory until it is prepared or committed."""
+"""The largest number of bytes that one transaction may send; they are in memory until prepare or commit."""
 
 
 class Enqueued(Enum):
@@ -140,8 +140,8 @@ def enqueue(
     place of its identifier.
 
     `travelled`: the messages came from another manager, which keeps the journal copy (DM-049); the caller
-    calls `refused` for those that are not taken.
-    `expires`: the TimeToReachQueue is checked; without it messages are taken however long they travelled.
+    calls `refused` for those that are not taken. `expires`: the TimeToReachQueue is checked; without it,
+    messages are taken after any time.
     """
     sizes = list(map(size_of, messages))
     verdict = judge(state, queue, sum(sizes))
@@ -239,7 +239,7 @@ def _refuse_late(
     *,
     travelled: bool,
 ) -> None:
-    """Note that a message came too late, and keep the dead letter that it asked for."""
+    """Record that a message came too late, and keep the dead letter that it requests."""
     if not travelled:
         note_unstored(state, HistoryEvent.REFUSED, queue.record.pathname, (message.identifier,), _TOO_LATE)
         if message.negative_journaling:
@@ -328,7 +328,8 @@ def announce(
 
 
 def _stamp(state: State, message: Message, sequence: int, sent: int, captured: UUID | None) -> Message:
-    """Return the message with its identity and transaction; one that travelled keeps its identity.
+    """Return the message with its identity and transaction; a message from another manager keeps its
+    identity.
 
     `sent` is its SentTime if it has none.
     """
@@ -359,15 +360,15 @@ def deadline_in(queue: QueueState, message: Message, now: Instant) -> int:
     """Return the moment at which the message expires in this queue, or 0 for never."""
     if queue.link is None:
         return 0 if message.time_to_be_received == FOREVER else message.deadline(now)
-    # DEPARTS from 3.1.2.4 (DM-080): time runs in outgoing queues too, because a message whose
-    # destination is never reached would stay for ever.
+    # DEPARTS from 3.1.2.4 (DM-080): time runs in outgoing queues too, because a message whose destination is
+    # never reached would stay permanently.
     return min(filter(None, (message.deadline(now), message.reach_deadline(now))), default=0)
 
 
 def position_in(
     queue: QueueState, message: Message, sequence: int, size: int, now: Instant, expires: int, due: int
 ) -> Position:
-    """Return the position of a new message: its place in the order of the queue, and its properties there."""
+    """Return the position of a new message: its LookupIdentifier, and its properties in this queue."""
     # DEPARTS from 3.1.7.1.9 (AN-03): the printed condition is the wrong way round; a message
     # outside a stream is ordered by its priority, one in a transactional queue by arrival alone,
     # because otherwise the LookupIdentifier would not grow along the queue.

@@ -40,13 +40,13 @@ _ERA_SHIFT: Final = 40
 _CLOCK_BEGAN: Final = 1_577_836_800 * SECOND
 """The beginning of 2020, in microseconds since 1970."""
 _CLOCK_SHIFT: Final = 4
-"""SequentialID continues behind 2**4 = 16 numbers for each microsecond since `_CLOCK_BEGAN`."""
+"""SequentialID continues after 2**4 = 16 numbers for each microsecond since `_CLOCK_BEGAN`."""
 _LATEST: Final = 1 << (LANE_SHIFT - 1)
 """A clock that leads to this number or a higher one (in 2091) is ignored, because numbers would run out."""
 
 
 def begin(state: State, restoration: Restoration, now: Instant) -> None:
-    """Begin the era of a restored store; a restoration begins only one era, however often this is called."""
+    """Begin the era of a restored store; repeated calls for one restoration begin only one era."""
     record = state.identity()
     before = record.era
     if before is not None and before.restoration == restoration.identifier:

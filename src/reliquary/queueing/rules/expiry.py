@@ -1,6 +1,6 @@
 """Expire messages and end delays at their moment: TimeToBeReceived, [MS-MQDMPR] 3.1.2.4 and 3.1.7.2.7.
 
-In outgoing queues TimeToReachQueue counts too.  Delays are an extension of this project.
+In outgoing queues TimeToReachQueue applies too.  Delays are an extension of this project.
 
 Deadlines and the ends of delays are rows in the order of time, so a million of them need one timer only.
 A reader never sees an expired message, whether the timer has fired yet or not.  Delayed messages are in a
@@ -44,9 +44,10 @@ def is_over(position: Position, now: Instant) -> bool:
 
 
 def expire(state: State, queue: QueueState, position: Position) -> None:
-    """Take an expired or purged message out of its queue (Time To Be Received Timer Expired, DM-297).
+    """Remove an expired or purged message from its queue (Time To Be Received Timer Expired, DM-297).
 
-    In an outgoing queue this is the judgement before sending: what is left may be sent (QB-014, QB-278).
+    In an outgoing queue this is the check before sending: messages that are left may be sent (QB-014,
+    QB-278).
     """
     if position.due:
         [position] = end_delay(state, queue, (position,))
@@ -54,7 +55,7 @@ def expire(state: State, queue: QueueState, position: Position) -> None:
 
 
 def _reason_of(state: State, queue: QueueState, position: Position) -> MessageClass:
-    """Return the message class that says why the message leaves: purged, or which time ran out."""
+    """Return the message class with the reason why the message leaves: purged, or the time that ended."""
     # DEPARTS from 3.1.4.5 (AN-10): after an abort the reason is the purge, not AckReceive, because
     # no reader received the message.
     if position.purged:
@@ -98,7 +99,7 @@ def delayed(state: State, queue: QueueState, lookup_id: int) -> Position | None:
 
 
 def some_delayed(state: State, queue: QueueState, after: int, limit: int) -> list[Position]:
-    """Return up to `limit` delayed positions behind an identifier, in the order of the queue."""
+    """Return up to `limit` delayed positions after an identifier, in the order of the queue."""
     found = [each for lookup_id, each in queue.delayed_express.items() if lookup_id > after]
     if queue.counts.delayed:
         first, last = position_key(queue.number, after + 1), position_key(queue.number, LAST_ID)
@@ -127,7 +128,7 @@ def on_timer(state: State, number: int, now: Instant) -> None:
     del number
     state.deadlines.timer = 0
     due = _due_rows(state, now) + _due_express(state, now)
-    moments: dict[QueuePosition, int] = {}  # a message whose delay and time end together is found twice
+    moments: dict[QueuePosition, int] = {}  # a message whose delay and deadline end together is found twice
     for moment, number, lookup_id in due:
         moments.setdefault((number, lookup_id), moment)
     visible: dict[int, list[Position]] = {}

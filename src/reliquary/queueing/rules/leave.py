@@ -1,4 +1,4 @@
-"""Take messages out of a queue, and keep the copies they asked for: [MS-MQDMPR] 3.1.7.2.1.
+"""Removes messages from a queue, and keeps the copies that they request: [MS-MQDMPR] 3.1.7.2.1.
 
     received                      -> the queue's journal, if the queue has journaling on
     expired, purged, deleted ...  -> a dead-letter queue, if the message asked for it
@@ -32,9 +32,9 @@ from reliquary.queueing.rules.losses import lose
 
 _RECEIVED: Final = MessageClass.ACK_RECEIVE
 ALWAYS_KEPT: Final = frozenset({MessageClass.NACK_SOURCE_COMPUTER_GUID_CHANGED})
-"""A message that fails for one of these reasons is kept as a dead letter, whatever its sender asked for.
+"""A message that fails for one of these reasons is kept as a dead letter, also if its sender wants none.
 
-It is not known whether it was delivered before the store was restored (`era`); an operator decides.
+It is not known whether it was delivered before the store was restored (`era`); an administrator decides.
 """
 
 
@@ -47,7 +47,7 @@ def leave(
     carried: bool = False,
     acknowledged: bool = False,
 ) -> None:
-    """Take positions out of their queue for this reason (DM-286, DM-287).
+    """Remove positions from their queue for this reason (DM-286, DM-287).
 
     A message leaves an outgoing queue with AckReachQueue when the next manager has it.
     `carried`: the carrier of the outgoing queue asks for this, so it needs no signal that they are withdrawn.
@@ -84,14 +84,14 @@ def leave(
 
 
 def _owe(state: State, queue: QueueState, position: Position, reason: MessageClass) -> None:
-    """Note the acknowledgements that the message asked for, to be sent at the end of the turn."""
+    """Record the acknowledgements that the message requests; they are sent at the end of the turn."""
     asks = position.asks & ANSWERS[reason]
     if asks:
         state.turn.owed.append(Owed(queue.number, state.messages.get(position, whole=False), reason, asks))
 
 
 def _copy(position: Position, reason: MessageClass, queue: QueueState | None = None) -> Position:
-    """Return the position of a copy: with the reason and the queue it came from, and without any timer."""
+    """Return the position of a copy: with the reason and the queue of the original, and without any timer."""
     return msgspec.structs.replace(
         position,
         reason=reason,
@@ -100,7 +100,7 @@ def _copy(position: Position, reason: MessageClass, queue: QueueState | None = N
         expires=0,
         dead_letter=False,
         asks=0,
-        handed_out=0,  # or it would be poison in an application's dead-letter queue at its first try
+        handed_out=0,  # else an application's dead-letter queue would treat it as poison
         aborted=0,
         purged=0,
         due=0,
@@ -152,7 +152,8 @@ def may_receive(state: State, queue: QueueState, size: int) -> bool:
 
 
 def move_to_dead_letters(state: State, message: Message, position: Position, reason: MessageClass) -> None:
-    """Acknowledge a message that did not enter its queue, and keep the dead letter it asked for (DM-050)."""
+    """Acknowledge a message that did not enter its queue, and keep the dead letter that it requests
+    (DM-050)."""
     asks = position.asks & ANSWERS[reason]
     if asks:
         state.turn.owed.append(Owed(0, message, reason, asks))

@@ -1,4 +1,4 @@
-"""Count the copies of messages that could not be kept, and warn the operator.
+"""Counts the copies of messages that could not be kept, and warns the administrator.
 
 The specification allows to drop a journal or dead-letter copy when its queue is full (DM-049, DM-050), and
 an acknowledgement whose queue does not exist.  Here each drop is recorded: by a fact, by a counter of the

@@ -29,7 +29,7 @@ from reliquary.queueing.rules.outgoing import link_of
 
 @dataclass(slots=True)
 class _Bundle:
-    """The news of one turn for one queue."""
+    """The acknowledgements and reports of one turn for one queue."""
 
     queue: QueueState
     messages: list[Message] = field(default_factory=list)
@@ -38,7 +38,7 @@ class _Bundle:
 
 
 class _Outbox:
-    """The news of one turn, collected by the queue they go to."""
+    """The acknowledgements and reports of one turn, by the queue that they go to."""
 
     def __init__(self, state: State, now: Instant) -> None:
         self._state = state
@@ -104,7 +104,7 @@ def send_news(state: State, now: Instant) -> None:
 
 
 def _find(state: State, name: str, now: Instant) -> QueueState | str:
-    """Return the queue that news for this name are put into, or why there is none (QB-318)."""
+    """Return the queue for acknowledgements with this name, or the reason why there is none (QB-318)."""
     try:
         queue = destinations.route(state, name, now)
     except UsageError as why:

@@ -1,4 +1,4 @@
-"""Remember how prepared transactions ended, for a coordinator that lost the answer and asks again.
+"""Stores the outcomes of prepared transactions, for a coordinator that lost the answer and asks again.
 
 Only a prepared transaction leaves a row; the outcome of a commit in one step is not remembered.  The oldest
 outcomes are deleted first, when there are too many or when they are too old.
@@ -17,7 +17,7 @@ from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import Outcome
 
 REMEMBERED: Final = 30 * DAY
-"""The time for which an outcome is kept; an operator may ask for it weeks later."""
+"""The time for which an outcome is kept; an administrator may ask for it weeks later."""
 AT_ONCE: Final = 100
 """The largest number of outcomes that one turn deletes."""
 

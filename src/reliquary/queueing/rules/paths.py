@@ -26,7 +26,7 @@ def get_queue_path(state: State, text: str) -> PathAnswer:
 
 
 def _direct(name: DirectName) -> PathAnswer:
-    """Return what a direct name itself says (DM-259)."""
+    """Return the path and the computer in a direct name (DM-259)."""
     if name.scheme.is_url:
         return PathAnswer(HResult.OK, machine=name.host)
     return PathAnswer(HResult.OK, path=f"{name.address}\\{name.path}", machine=name.address)

@@ -1,4 +1,4 @@
-"""Decide whether a user may do something: the right that each act needs, and the list that grants it.
+"""Decides whether a user may do something: the right that each act needs, and the list that grants it.
 
     an act (`Act`) on a queue (`QueueKind`) --> NEEDED: the right --> the access list (DM-013, DM-024)
     what is used (handle, receipt, transaction) --> the user who opened or began it
@@ -52,7 +52,7 @@ class Act(IntEnum):
 
 
 class QueueKind(IntEnum):
-    """The kind of the queue, which decides what rights count."""
+    """The kind of the queue, which decides what rights apply."""
 
     QUEUE = 0
     JOURNAL = 1
@@ -136,7 +136,7 @@ _OUTGOING: Final = QueueKind.OUTGOING
 
 
 def place_of(queue: QueueState) -> QueueKind:
-    """Return which rights count for a queue."""
+    """Return the kind of a queue, which decides what rights apply."""
     record = queue.record
     if record.outgoing is not None:
         return QueueKind.OUTGOING
@@ -146,7 +146,7 @@ def place_of(queue: QueueState) -> QueueKind:
 
 
 def list_of(state: State, queue: QueueState) -> bytes:
-    """Return the access list that counts for a queue."""
+    """Return the access list that applies to a queue."""
     record = queue.record
     if record.outgoing is not None or record.kind is _SYSTEM:
         return manager_list(state)

@@ -7,8 +7,9 @@
                     |--> the queue delays retries ------------------> delayed
                     '--> otherwise ---------------------------------> available, at its old place
 
-The count of deliveries is on disk before a consumer sees the message.  So a consumer that fails, even if this
-process fails with it, has used one try.  The next read moves a message without a try left to `QUEUE;poison`.
+The count of deliveries is on disk before a consumer sees the message.  So a consumer that fails has used
+one attempt, even if this process fails with it.  The next read moves a message without a try left to
+`QUEUE;poison`.
 
 A message in the poison queue keeps its counters, has the reason NACK_RECEIVE_REJECTED and never expires.  No
 acknowledgement is sent for it, because it may still be received: an operator can move it to another queue.
@@ -38,7 +39,7 @@ from reliquary.queueing.rules.expiry import delay_positions, expire, is_over
 POISON: Final = "poison"
 """The name of the subqueue for poison messages."""
 NO_ROOM_DELAY: Final = 60
-"""Seconds until a message that did not fit into the poison queue is tried again."""
+"""Seconds before a message that did not fit into the poison queue is handed out again."""
 
 _replace = msgspec.structs.replace
 

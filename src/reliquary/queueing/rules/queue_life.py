@@ -1,4 +1,4 @@
-"""The states of a queue as a table: which requests a queue accepts, and what state follows.
+"""Defines the states of a queue as a table: which requests a queue accepts, and what state follows.
 
 ABSENT -- create --> THERE -- delete --> LEAVING -- emptied --> ABSENT
                      FIXED               its name is free at once, its messages are removed turn by turn

@@ -1,4 +1,4 @@
-"""Read messages from a queue: receive, peek, browse and lookup, [MS-MQDMPR] 3.1.7.1.10 to 3.1.7.1.15.
+"""Reads messages from a queue: receive, peek, browse and lookup, [MS-MQDMPR] 3.1.7.1.10 to 3.1.7.1.15.
 
 find a position --> none: wait for a message, or answer with the status
      |--> peek: answer with it and leave it
@@ -52,7 +52,7 @@ _DELETED: Final = Standing.DELETED
 _AFTER_TAKEN: Final = step(Standing.AVAILABLE, PositionEvent.TAKEN)
 _AFTER_RECEIVED: Final = step(Standing.AVAILABLE, PositionEvent.RECEIVED)
 ANSWER_BYTES: Final = 16 * 1024 * 1024
-"""An answer takes no further message once it has this many bytes; the next request gets the rest."""
+"""The number of bytes after which an answer takes no further message; the next request gets the rest."""
 
 
 # -- receive
@@ -301,7 +301,7 @@ def peek(state: State, request: PeekMessage, now: Instant) -> None:
 def _peek_position(
     state: State, queue: QueueState, request: PeekMessage, now: Instant
 ) -> tuple[Position | None, HResult]:
-    """Return the position to peek at; where there is none, the status says why."""
+    """Return the position to peek at; if there is none, the status says why."""
     if not request.cursor:
         # DEPARTS from 3.1.7.1.15 (AN-01): the seek begins before the first position, because a
         # seek from the head would pass over it.
@@ -319,7 +319,7 @@ def show(state: State, to: int, positions: list[Position]) -> None:
 
 
 def browse(state: State, request: BrowseMessages, now: Instant) -> None:
-    """Answer with messages behind a LookupIdentifier, without expired ones; all stay in the queue."""
+    """Answer with messages after a LookupIdentifier, without expired ones; all stay in the queue."""
     descriptor = use(state, request.queue, Access.PEEK, now)
     if isinstance(descriptor, HResult):
         state.reply(request.to, Answer(descriptor, why_refused(descriptor, request.queue)))
@@ -369,7 +369,7 @@ def look_up(state: State, request: LookUpMessage, transaction: Transaction | Non
 def seek_with_id(
     queue: QueueState, lookup_id: int, seek: Seek, now: Instant, *, peek: bool
 ) -> tuple[Position | None, HResult]:
-    """Return the position at, before or behind an identifier; where there is none, the status says why.
+    """Return the position at, before or after an identifier; if there is none, the status says why.
 
     This is Seek Available Message Position With Id, 3.1.7.3.3.
     """
@@ -402,8 +402,8 @@ def _current(
 ) -> tuple[Position | None, HResult]:
     """Return the position with this identifier (SeekCurrent), or the status that says why it is not read."""
     position = queue.order.get(lookup_id)
-    # DEPARTS from 3.1.7.3.3 (DM-312): a message that is gone is not found, whether it was received
-    # or never there, because to distinguish the two, every message would have to be remembered.
+    # DEPARTS from 3.1.7.3.3 (DM-312): a removed message is not found, and the status does not say whether it
+    # ever existed, because every message would have to be remembered for that.
     if position is None or _is_hidden(queue, position, now):
         return None, HResult.MESSAGE_NOT_FOUND  # DM-307
     if lookup_id not in queue.order.locked:
@@ -463,10 +463,10 @@ def serve(state: State, now: Instant) -> None:
     while state.turn.woken:
         _, queue = state.turn.woken.popitem()
         woken, queue.readers.woken = queue.readers.woken, []
-        # DEPARTS from 3.1.7.2.2 (DM-289): readers are served in the order they came, across all
-        # open handles, because the reader of an old handle would starve all others.
+        # DEPARTS from 3.1.7.2.2 (DM-289): readers are served in the order of their requests, across all open
+        # handles, because otherwise the reader of an old handle would get all messages.
         for waiter in list(queue.readers.waiting.values()):  # DM-317
-            if not len(queue.order):  # all is taken: readers that are left go on waiting
+            if not len(queue.order):  # all is taken: the other readers wait on
                 break
             if waiter.number in queue.readers.waiting:
                 state.turn.initiator = state.open.askers.get(waiter.request.to, API)
@@ -475,7 +475,7 @@ def serve(state: State, now: Instant) -> None:
 
 
 def _serve_one(state: State, queue: QueueState, waiter: Waiter, woken: list[int], now: Instant) -> None:
-    """Answer one waiting reader; it goes on waiting when there is no message for it."""
+    """Answer one waiting reader; the reader waits on if there is no message for it."""
     descriptor = state.open.handles[waiter.descriptor]
     request = waiter.request
     if isinstance(request, PeekMessage) or request.cursor:

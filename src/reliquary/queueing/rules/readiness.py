@@ -1,4 +1,4 @@
-"""The states of the queue manager as a table: QueueManagerState, [MS-MQDMPR] 3.1.1.1.
+"""Defines the states of the queue manager as a table: QueueManagerState, [MS-MQDMPR] 3.1.1.1.
 
          started                initialized               stop
 STOPPED --------> INITIALIZING ------------> READY -----------------> STOPPING

@@ -56,7 +56,7 @@ def send(
         messages = copies
     first: list[int] = []
     for way in found:  # DM-264
-        queue = way.to  # a queue of our own that is no outgoing one needs no more
+        queue = way.to  # a local queue of this manager needs no more
         if type(queue) is not QueueState or queue.link is not None:
             queue = destinations.take(state, queue, now)
         named = several or queue.record.outgoing is not None  # a single local queue needs no name

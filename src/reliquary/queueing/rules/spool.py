@@ -24,7 +24,7 @@ from reliquary.queueing.model.travel.transfer import BodiesUnwanted
 from reliquary.queueing.rules.enqueue import manager_is_full, why_full
 
 PIECE_LIMIT: Final = 1024 * 1024
-"""Bytes of one piece at most; a piece is a row, and a row is in memory as a whole."""
+"""The largest number of bytes of one piece; a piece is a row, and a row is in memory as a whole."""
 
 
 def store_piece(state: State, request: StorePiece, now: Instant) -> None:

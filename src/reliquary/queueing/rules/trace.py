@@ -1,4 +1,4 @@
-"""Build the report messages of a traced message, one for each step: [MS-MQQB] 3.1.5.8.9 and 3.1.7.1.7.
+"""Builds the report messages of a traced message, one for each step: [MS-MQQB] 3.1.5.8.9 and 3.1.7.1.7.
 
     0f3c:0000002A:00 received by 0f3c....-..-..-..-............ at 01:22:42 PM Sun,Nov 15 26
 

@@ -235,7 +235,7 @@ def prepare(state: State, transaction: Transaction, now: Instant, *, single_phas
     apply(state, facts.TransactionPrepared(transaction.identifier, record, messages))
     transaction.prepared = True
     transaction.prepared_at = now
-    _end_waits(state, transaction)  # what a waiting read received would not be in the record
+    _end_waits(state, transaction)  # messages that a waiting read received later would not be in the record
     if transaction.timeout != FOREVER_WAIT:
         state.draft.ask(CancelTimer(("transaction", transaction.timer)))
 

@@ -1,4 +1,4 @@
-"""Check who may make a request, and change access lists.
+"""Checks who may make a request, and changes access lists.
 
     permits       for each request of the manager's own rules, what its user needs
     permissions   access lists are changed, and waits that they forbid are ended

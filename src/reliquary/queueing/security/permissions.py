@@ -1,4 +1,4 @@
-"""Set and change access lists: of queues, and of the manager itself."""
+"""Sets and changes access lists: of queues, and of the manager itself."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ def with_list(state: State, settings: QueueSettings) -> QueueSettings:
 
 
 def _creator(state: State) -> Sid:
-    """Return the user that a new queue belongs to.
+    """Return the owner of a new queue.
 
     A queue that the manager creates for itself, for example one of its settings, belongs to the manager's
-    administrators, if the manager knows its users.
+    administrators, if the manager has users.
     """
     return ADMINISTRATORS if state.turn.by is MANAGER and state.access.first_list else state.turn.by.user
 

@@ -42,7 +42,7 @@ class StagePublished(Fact, frozen=True):
 
 
 class BatchBegun(Fact, frozen=True):
-    """A batch gets its places in several turns; whatever happens, it will be published as a whole."""
+    """A batch gets its positions in several turns; from now on it is certain to be published as a whole."""
 
     record: Publishing
     steps: tuple[NumberedChunk, ...]

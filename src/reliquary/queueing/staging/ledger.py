@@ -1,4 +1,4 @@
-"""Keep the ledger: the last published batch of each query, and the query that owns each writer's name.
+"""Keeps the ledger: the last published batch of each query, and the query that owns each writer's name.
 
 A query publishes its batches in the order of their numbers, so the number of its last batch says which were
 published.  A writer's name belongs to one query.  A second query with this name, for example a copy of an
@@ -47,9 +47,9 @@ def check_spread(request: PublishBatch, known: Published) -> None:
 def check_era(state: State, request: PublishBatch) -> None:
     """Refuse a batch if earlier batches of its query may be missing because the store was restored.
 
-    The batch is refused until a person says `take_over` or forgets the query, after the lost batches were
-    written again or given up.  A query that the store does not know may have published its first batches
-    after the backup.
+    The batch is refused until an administrator sets `take_over` or forgets the query, after the lost
+    batches were written again or given up.  A query that the store does not know may have published its
+    first batches after the backup.
     """
     if request.take_over or state.manager.era is None:
         return
@@ -110,7 +110,8 @@ def forget_oldest(state: State) -> None:
 
 
 def forget(state: State, request: ForgetWriter, now: Instant) -> None:
-    """Remove a query from the ledger, or free a writer's name for other queries, as a person asks.
+    """Remove a query from the ledger, or free a writer's name for other queries, on the order of an
+    administrator.
 
     In a restored store a query that is forgotten may go on with any batch, also one that the store does not
     know.

@@ -1,10 +1,10 @@
-"""Messages from other managers are put into queues of this manager, or refused.
+"""Puts messages from other managers into queues of this manager, or refuses them.
 
     MessageArrived --> ArrivalJudged     one message
     BatchArrived   --> BatchJudged       a batch: all its messages are taken, or none is
 
-A carrier (a protocol that brings messages, `carriers`) sends the signal on the left; the answer on the right
-says whether the messages were taken, are refused for good, or can be brought again later.
+A carrier (a protocol that brings messages, `carriers`) sends the signal on the left; the answer on the
+right says whether the messages were taken, are refused permanently, or can be brought again later.
 """
 
 from __future__ import annotations
@@ -92,7 +92,8 @@ _VERDICTS: Final[dict[Enqueued, Verdict]] = {
 }
 """The verdict on a message for each result of `enqueue`.
 
-A full manager says TRY_LATER, because it will have room again; a full queue refuses the message for good.
+A full manager says TRY_LATER, because it will have room again; a full queue refuses the message
+permanently.
 """
 
 
@@ -119,19 +120,20 @@ def _is_ours(message: Message) -> bool:
 
 
 def _is_full(state: State) -> bool:
-    """Return whether the manager has no room left, so that what it refuses could not be reported either."""
+    """Return whether the manager has no room left, so that it could not store a report of a refusal
+    either."""
     return state.manager.throttled or manager_is_full(state, 0)
 
 
 def _acknowledge_refusal(state: State, signal: MessageArrived, reason: MessageClass, now: Instant) -> None:
-    """Send the negative acknowledgement of a refused message, unless its carrier wants silence about it."""
+    """Send the negative acknowledgement of a refused message, unless its carrier suppresses it."""
     keep = signal.keep_if_full and reason is MessageClass.NACK_QUEUE_EXCEED_QUOTA
     if reason not in signal.silent:
         refused(state, signal.message, reason, now, keep=keep)
 
 
 def _initiator(signal: MessageArrived) -> Initiator:
-    """Return who brings a message, as the history shows it."""
+    """Return the sender of a message in the form for the history."""
     return Initiator("multicast" if signal.by_multicast else signal.carrier, signal.peer)
 
 
@@ -144,7 +146,7 @@ def on_duplicates(state: State, signal: DuplicatesDropped, now: Instant) -> None
 
 
 def on_resumed(state: State, signal: StreamResumed, now: Instant) -> None:
-    """Record in the history that a stream goes on after numbers that are lost."""
+    """Record in the history that a stream continues after numbers that are lost."""
     del now
     state.turn.initiator = Initiator(signal.carrier, signal.peer, signal.skipped)
     note_unstored(state, HistoryEvent.RESUMED, signal.destination, (signal.identifier,), NOT_KNOWN)
@@ -181,7 +183,7 @@ def _take(state: State, signal: MessageArrived, now: Instant, *, is_ours: bool) 
 
 
 def _best_verdict(verdicts: list[Verdict]) -> Verdict:
-    """Return the best verdict of the queues that listen to one address: one copy taken is enough."""
+    """Return the best verdict of the queues that listen to one address: one copy that is taken is enough."""
     for outcome in (Outcome.DELIVERED, Outcome.TRY_LATER, Outcome.REFUSED):
         for verdict in verdicts:
             if verdict[0] is outcome:
@@ -193,7 +195,7 @@ def _put_in_queue(state: State, queue: QueueState, signal: MessageArrived, now: 
     """Put a message into one queue, if the queue accepts it, and return the verdict."""
     message = signal.message
     # DEPARTS from 3.1.5.1.12 (SR-235): the list of a public queue is the one that is kept with it and
-    # published, not read from the directory each time, because without a directory nothing would come in.
+    # published, not read from the directory each time, because without a directory no message could be taken.
     if queue.record.outgoing is None and lacks(state, ANONYMOUS, queue, _SEND):
         return Outcome.REFUSED, MessageClass.NACK_ACCESS_DENIED
     reason = mismatch(queue, message, in_transaction=message.is_transactional)
@@ -210,7 +212,7 @@ def _put_in_queue(state: State, queue: QueueState, signal: MessageArrived, now: 
         message = onward
         if is_ours and not message.is_express:
             # DEPARTS from 3.1.7.1.9 (DM-187): a durable receipt of this manager needs no room, because it is
-            # written only once: without it the sender would never learn what became of its message.
+            # written only once: without it the sender would never get the outcome of its message.
             insert(state, queue, (message,), (size_of(message),), now, travelled=True, expires=False)
             return _VERDICTS[DONE]
     verdict, _ = enqueue(state, queue, (message,), now, travelled=True, expires=signal.expires)
@@ -218,9 +220,10 @@ def _put_in_queue(state: State, queue: QueueState, signal: MessageArrived, now: 
 
 
 def _is_doubtful(state: State, queue: QueueState, message: Message) -> bool:
-    """Return whether a message that must come only once may have come before the store was restored.
+    """Return whether a message that must arrive only once may have arrived before the store was restored.
 
-    A message that goes on in its stream is never doubtful: its last receiver finds repeats by their numbers.
+    A message that continues its stream is never doubtful: its last receiver finds repeats by their
+    numbers.
     """
     goes_on = queue.record.outgoing is not None and message.sequence is not None
     return message.is_transactional and not goes_on and may_have_come(state, message)
@@ -238,7 +241,7 @@ def _put_aside(state: State, message: Message, destination: str, now: Instant) -
 
 
 def _with_hop(state: State, message: Message, destination: str, hop: int = 1) -> Message | None:
-    """Return a message as it goes on to another manager; None if it made too many hops already."""
+    """Return a message in the form for another manager; None if it made too many hops already."""
     if message.hops >= HOP_LIMIT:
         why = f"{HOP_LIMIT} managers have passed a message on: look for a redirection that leads back here"
         state.draft.ask(Warn(destination, "messages go in a circle", why))
@@ -251,7 +254,7 @@ def _with_hop(state: State, message: Message, destination: str, hop: int = 1) ->
 def mismatch(queue: QueueState, message: Message, *, in_transaction: bool) -> MessageClass | None:
     """Return the reason why a queue refuses a message from another manager; None if it accepts it."""
     more = message.more or USUAL
-    if queue.record.outgoing is not None:  # only its last queue has conditions
+    if queue.record.outgoing is not None:  # only its destination queue has conditions
         return None
     settings = queue.record.settings
     is_private = more.privacy is not _NOT_ENCRYPTED
@@ -335,7 +338,7 @@ def _report_taken(state: State, signal: BatchArrived) -> None:
 
 
 def _put_together(state: State, signal: BatchArrived, now: Instant) -> bool:
-    """Take a batch of ordinary messages for one queue of this manager, on a short path.
+    """Store a batch of ordinary messages for one queue of this manager, by a fast path.
 
     Return False, without any change, for all other batches: `_judge` decides about them.
     """
@@ -386,9 +389,9 @@ def _are_ordinary(messages: Sequence[Message]) -> bool:
 def _judge(
     state: State, signal: BatchArrived, now: Instant, doubtful: list[tuple[str, Message]]
 ) -> list[_Part] | _Refusal:
-    """Return which messages go into which queues, or why the batch is not taken; queues do not change.
+    """Return which messages go into which queues, or why the batch is refused; queues do not change.
 
-    Messages that may have come before the store was restored are added to `doubtful`.
+    Messages that may have arrived before the store was restored are added to `doubtful`.
     """
     if state.manager.state is not ManagerState.READY:
         why = f"the queue manager is {state.manager.state.value}"
@@ -450,7 +453,7 @@ Flaw = tuple[MessageClass, str]
 def _part_for(state: State, name: str, by: Principal) -> _Part | Flaw:
     """Return an empty part for the queue of a name, or why this sender may not send to it."""
     try:
-        read = destinations.read_name(state, name)  # a path name of another computer is none here
+        read = destinations.read_name(state, name)  # a path name of another computer is not valid here
         way = destinations.look_up(state, read, Access.SEND)
     except UsageError as wrong:
         return MessageClass.NACK_BAD_DEST_QUEUE, str(wrong)

@@ -1,4 +1,4 @@
-"""Messages that waited before a carrier was there stay until an administrator resumes their queue.
+"""Keeps messages from before the start of a carrier until an administrator resumes their queue.
 
 A manager without the carrier of a destination keeps the messages for it, perhaps for years.  If the carrier
 is switched on later, they would all leave at once.  So their outgoing queues are paused at that start.
@@ -36,7 +36,8 @@ def pause_backlogs(state: State) -> None:
 
 
 def _is_to_be_paused(state: State, queue: QueueState) -> bool:
-    """Store which carrier the queue has now, and return whether it has messages of another time."""
+    """Store the present carrier of the queue, and return whether its messages are from before this
+    carrier."""
     outgoing = queue.record.outgoing
     assert outgoing is not None, f"{queue.record.pathname} is no outgoing queue"
     mark = carrier_mark(state, destination_of(queue))

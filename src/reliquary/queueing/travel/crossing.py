@@ -1,9 +1,9 @@
-"""A message that came by one protocol and goes on by another loses the attributes of the first protocol.
+"""Removes the attributes of one protocol from a message that another protocol passes on.
 
     peer --one protocol--> this manager --another protocol--> next peer
            its headers and receipts end here: this manager is the sender for the next peer
 
-A message that goes on by the protocol that brought it keeps all its attributes and does not come here.
+A message that the protocol which brought it passes on keeps all its attributes and is not changed here.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ def onward_name(text: str) -> DirectName:
 
 
 def as_sent_onward(message: Message, transaction: UUID | None) -> Message:
-    """Return a message as it goes on by another protocol.
+    """Return a message in the form in which another protocol passes it on.
 
-    A message with a transaction keeps its place in the order and is delivered once, also by a protocol that
-    promises this only for transactions.
+    A message with a transaction keeps its order and is delivered once, also by a protocol that promises
+    this only for transactions.
     """
     delivery = message.delivery if transaction is None else Delivery.RECOVERABLE
     return message.changed(transaction=transaction, delivery=delivery, **_REPLACED)

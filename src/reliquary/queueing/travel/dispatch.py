@@ -1,4 +1,4 @@
-"""Dispatch of outgoing messages, [MS-MQDMPR] 3.1.7.1.28, .29, .34 and 3.1.7.3.9.
+"""Dispatches outgoing messages, [MS-MQDMPR] 3.1.7.1.28, .29, .34 and 3.1.7.3.9.
 
     available --> sending --> delivered: removed; copied to the system journal if the message asks for it
         ^           |  |----> refused: removed; kept in a dead-letter queue (`refusals`)
@@ -12,8 +12,8 @@ the order of the queue (Add), and a message that leaves the queue leaves it too 
 waiting messages take no more memory than the window that the order of the queue has loaded.  Only a message
 that is being sent has a DispatchEntry; its position is locked until the transfer ends.
 
-Some carriers take whole batches themselves (`holds`), from outgoing queues and from queues of this manager.
-Dispatch sends nothing to them; it notifies them that messages wait.
+Some carriers take whole batches themselves (`reservations`), from outgoing queues and from queues of this
+manager. Dispatch sends nothing to them; it notifies them that messages wait.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def run(state: State, now: Instant) -> None:
 
 
 def _by_priority(each: tuple[DispatchEntry, Message]) -> tuple[int, int]:
-    """Return the place of a message among those that are sent in one turn (DM-323)."""
+    """Return the sort key of a message among those that are sent in one turn (DM-323)."""
     return -each[0].priority, each[0].lookup_id & SEQUENCE_MASK
 
 
@@ -118,7 +118,8 @@ def go_on(state: State, event: DispatchMessages, now: Instant) -> None:
 
 
 def announce(state: State, queue: QueueState, now: Instant) -> None:
-    """Notify the carriers that take batches from this queue that messages wait; once, until they look."""
+    """Notify the carriers that take batches from this queue that messages wait; once, until they reserve
+    some."""
     link, number = queue.link, queue.number
     connected = link is not None and link.state is OutgoingState.CONNECTED
     notified = number not in state.travel.unnotified if link is None else link.notified and connected
@@ -142,7 +143,7 @@ def announce(state: State, queue: QueueState, now: Instant) -> None:
 
 
 def looked(state: State, queue: QueueState, carrier: str) -> None:
-    """Record that a carrier has looked into a queue: it is notified of the next message again."""
+    """Record that a carrier has searched a queue: it is notified of the next message again."""
     if queue.link is not None:
         queue.link.notified = False
     elif queue.number in state.travel.watched.get(carrier, ()):
@@ -299,7 +300,7 @@ def _note(
 
 
 def _not_under_way(queue: QueueState, lookup_ids: tuple[int, ...], ended: list[int]) -> list[Position]:
-    """Return the positions of `lookup_ids` that wait in the queue: a receipt counts for them too.
+    """Return the positions of `lookup_ids` that wait in the queue: a receipt confirms them too.
 
     They were released after a failure, or have not been sent since a restart.
     """
@@ -410,7 +411,7 @@ def _outgoing(state: State, number: int) -> QueueState | None:
 
 
 def rest(state: State, queue: QueueState, now: Instant, span: Duration | None = None) -> None:
-    """Let a queue rest for a time before it sends again.
+    """Stop a queue from sending for a time after a failure.
 
     The time is `span` if its carrier gives one, else it grows with each failure.
     """

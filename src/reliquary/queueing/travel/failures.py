@@ -1,4 +1,4 @@
-"""The reasons why a request to another manager has no response, and their status in ConnectionHistory."""
+"""Lists the reasons why a request to another manager has no response, and their status in ConnectionHistory."""
 
 from __future__ import annotations
 

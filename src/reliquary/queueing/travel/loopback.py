@@ -1,4 +1,4 @@
-r"""Loop-back: a carrier without a network, for destinations on the reserved host name `loopback`.
+r"""Implements the loop-back: a carrier without a network, for destinations on the host name `loopback`.
 
     DIRECT=OS:loopback\private$\orders   through an outgoing queue, into this manager's private queue orders
 

@@ -1,12 +1,12 @@
-"""Messages that a peer refuses for good: where an administrator finds each of them.
+"""Handles messages that a peer refuses permanently, so that an administrator finds each of them.
 
     refused --> it becomes a dead letter, unless its sender or its queue wants none
             --> a warning names the message, its destination and the reason of the peer
             --> the outgoing queue counts it, and the history has an event
             --> the other messages of its transaction are refused as well
 
-The specification drops a message that asked for no dead letter (DM-050).  Its sender got the answer that the
-message was accepted, and would never learn that it is lost.
+The specification drops a message that requests no dead letter (DM-050).  Its sender got the answer that the
+message was accepted, and would get no notice that it is lost.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ def give_up(
         state.draft.ask(Warn(about, "messages cannot be delivered", first, len(messages)))
 
 
-# DEPARTS from 3.1.1.12 (DM-050): a message that asked for no dead letter is kept as well when its peer
-# refuses it, because its sender got the answer that it was accepted, and would never learn that it is lost.
+# DEPARTS from 3.1.1.12 (DM-050): a message that requests no dead letter is kept as well when its peer refuses
+# it, because its sender got the answer that it was accepted, and would get no notice that it is lost.
 def _is_kept(queue: QueueState, message: Message, reason: MessageClass) -> bool:
     """Return whether a refused message is kept as a dead letter."""
     if message.negative_journaling:

@@ -1,4 +1,4 @@
-r"""Requests that read a queue of another manager are handed to the protocol that can read it.
+r"""Passes requests that read a queue of another manager to the protocol that can read it.
 
     application            manager                          remote reader (`carriers.RemoteReader`)
        | OpenQueue -----------> | ReadElsewhere ----------------> |   DIRECT=OS:far\private$\orders
@@ -79,14 +79,14 @@ ASPECTS: Final[Mapping[type[Event], _Aspect]] = {
 """The requests that a remote reader can answer."""
 
 TAKES: Final = frozenset((*ASPECTS, events.CallerGone))
-"""The events that `hand_over` has to see."""
+"""The events that `hand_over` has to check."""
 
 _ADDRESS_PREFIX: Final = "DIRECT="
 """The beginning of each name that a reader can claim."""
 
 
 def hand_over(state: State, event: Event) -> bool:
-    """Hand a request about another manager's queue to its reader; return False if no reader answers it."""
+    """Pass a request about another manager's queue to its reader; return False if no reader answers it."""
     if isinstance(event, events.CallerGone):
         for each in state.travel.carriers.readers:
             state.draft.signal(ReaderGone(each.name, event.caller))

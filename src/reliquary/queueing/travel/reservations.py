@@ -1,4 +1,4 @@
-"""Reservations: a carrier takes a batch, which stays locked in its queue until it reports the outcome.
+"""Reserves batches for carriers: a batch stays locked in its queue until the carrier reports the outcome.
 
     available --ReservationWanted--> locked, and the reservation is stored on disk
         ^                            |   |
@@ -78,7 +78,7 @@ def on_reservation_wanted(state: State, signal: ReservationWanted, now: Instant)
 
 
 def _find(state: State, name: str | int, signal: ReservationWanted) -> QueueState | ReservationRefusal:
-    """Return the queue of a name or number, or why no message of it can be held."""
+    """Return the queue of a name or number, or the reason why no message of it can be reserved."""
     if state.manager.state is not ManagerState.READY or not state.travel.online:
         return ReservationRefusal.NOT_NOW
     try:
@@ -100,7 +100,7 @@ def _find(state: State, name: str | int, signal: ReservationWanted) -> QueueStat
 
 
 def _front(state: State, queue: QueueState, signal: ReservationWanted, now: Instant) -> list[Position]:
-    """Return the positions at the front of a queue that can be held.
+    """Return the positions at the front of a queue that can be reserved.
 
     Expired and poison messages among them are removed, at most as many as one turn may remove.
     """
@@ -139,7 +139,7 @@ def _front(state: State, queue: QueueState, signal: ReservationWanted, now: Inst
 def _of_one_era(state: State, positions: list[Position], signal: ReservationWanted) -> list[Position]:
     """Return the positions from the front that are all older than the last restore, or all newer.
 
-    A reservation that has messages already goes on with their era.
+    A reservation that has messages already continues with their era.
     """
     reservation = state.travel.reservations.get(reservation_key(signal.holder, signal.key))
     first = (
@@ -192,7 +192,7 @@ def _count_until_too_large(messages: tuple[Message, ...], largest: int) -> int:
 
 
 def on_reservations_ended(state: State, signal: ReservationsEnded, now: Instant) -> None:
-    """Remove held messages from their queues, or make them available again at their old places."""
+    """Remove reserved messages from their queues, or make them available again in their old order."""
     keys: list[tuple[int, int]] = []
     held: dict[int, list[int]] = {}
     for key in dict.fromkeys(signal.keys):

@@ -1,4 +1,4 @@
-"""The room that queues have left, for carriers that report it to their peers.
+"""Reports the free room of queues to carriers, which announce it to their peers.
 
 RoomWatched --> RoomKnown at once, then in each turn in which the room of a watched queue changes
 """
@@ -17,7 +17,7 @@ from reliquary.queueing.rules import destinations
 
 
 def on_watched(state: State, signal: RoomWatched, now: Instant) -> None:
-    """Report the room of these queues to a carrier, now and whenever it changes."""
+    """Report the room of these queues to a carrier, now and after each change."""
     del now
     if signal.destinations:
         state.travel.rooms.wanted[signal.carrier] = signal.destinations

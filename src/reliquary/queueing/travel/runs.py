@@ -1,10 +1,10 @@
-"""Runs of messages from another manager for one queue: all of them are taken in one step, or none.
+"""Stores runs of messages from another manager for one queue: all messages in one step, or none.
 
     RunArrived --> RunJudged(taken=True)      as if each had come by itself
                    RunJudged(taken=False)     nothing was changed: the carrier hands them over one by one
 
-A run is for the ordinary case.  Whatever is special about one of its messages, or about the manager at this
-moment, is left to `arrivals`, which judges a message by itself.
+A run is for the ordinary case.  A run with an unusual message, or at an unusual state of the manager, is
+left to `arrivals`, which judges each message alone.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from reliquary.queueing.travel.arrivals import mismatch
 
 
 def on_run(state: State, signal: RunArrived, now: Instant) -> None:
-    """Put all messages of a run into their queue, or none, and report which it was."""
+    """Put all messages of a run into their queue, or none, and report the result."""
     queue = _queue_of(state, signal, now)
     taken = queue is not None and _are_plain(queue, signal, now)
     if queue is not None and taken:
         state.turn.initiator = Initiator(signal.carrier, signal.peer)
-        # `expires` is looked at above, and a message outside of it takes the short path
+        # `expires` is checked above, and a message without it takes the fast path
         verdict, _ = enqueue(state, queue, signal.messages, now, travelled=True, expires=False)
         state.turn.initiator = API
         taken = verdict is Enqueued.DONE

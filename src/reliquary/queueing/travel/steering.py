@@ -1,4 +1,4 @@
-"""An administrator controls the traffic: Take Offline, Bring Online, Pause Queue and Resume Queue.
+"""Controls the traffic on the order of an administrator: Take Offline, Bring Online, Pause and Resume Queue.
 
 [MS-MQDMPR] 3.1.4.12 to 3.1.4.15.
 """
@@ -21,11 +21,11 @@ from reliquary.queueing.travel import dispatch
 from reliquary.queueing.travel.loopback import HOST, NAME
 
 _LOOPBACK: Final = DirectName(OS, HOST, "private$\\any")
-"""A destination that the loop-back claims, to find its carrier."""
+"""A destination that the loop-back claims, used to find its carrier."""
 
 
 def take_offline(state: State, request: TakeOffline, now: Instant) -> None:
-    """Stop to send and to take messages of other managers; transfers that have begun end (DM-124)."""
+    """Stop sending to other managers and taking from them; transfers that have begun end (DM-124)."""
     del now
     _set_online(state, request.to, online=False)
 
@@ -57,7 +57,7 @@ def on_addresses_known(state: State, signal: AddressesKnown, now: Instant) -> No
 
 
 def _bring_home(state: State, queue: QueueState, known: AddressesKnown) -> None:
-    """Let the loop-back carry an outgoing queue that leads to this manager itself.
+    """Assign the loop-back as carrier of an outgoing queue whose destination is this manager itself.
 
     An acknowledgement that was due while the manager started, before its addresses were known, waits there.
     A URL is not affected, because a protocol with URLs can send to its own manager.

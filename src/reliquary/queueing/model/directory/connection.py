@@ -1,4 +1,4 @@
-"""Whether the directory can be reached: LocalQueueManager.DirectoryOffline, [MS-MQDMPR] 3.1.1.1.
+"""Tracks whether the directory can be reached: LocalQueueManager.DirectoryOffline, [MS-MQDMPR] 3.1.1.1.
 
           an operation: DirectoryNotConnected          a check succeeds
     ONLINE ---------------------------------> OFFLINE ------------------> ONLINE
@@ -22,7 +22,7 @@ ONLINE_CHECK: Final = MINUTE
 
 
 class Connection(Enum):
-    """The state of the directory as the manager knows it."""
+    """The state of the connection to the directory."""
 
     APART = "apart"
     ONLINE = "online"

@@ -1,4 +1,4 @@
-"""The groups of a batch of turns, while they are collected; `records` explains how they are stored.
+"""Collects the groups of history events of a batch of turns; `records` explains how they are stored.
 
     put(...)   one event, or events that are alike and follow each other: they join the last group if they
                follow it, else they are a new group

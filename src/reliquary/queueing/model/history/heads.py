@@ -1,4 +1,4 @@
-"""The heads of the history's events, as they are made from a queue and the attributes of messages."""
+"""Makes the heads of history events from a queue and the attributes of messages."""
 
 from __future__ import annotations
 

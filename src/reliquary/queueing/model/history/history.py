@@ -1,4 +1,4 @@
-"""The state of the history in memory, while a history is kept."""
+"""Keeps the state of the history in memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Room:
 
 @dataclass(slots=True)
 class History:
-    """The history of this process: its notes, and how far it is exported."""
+    """The history of this process: its notes, and the progress of its export."""
 
     room: Room = field(default_factory=Room)
     notes: Notes = field(default_factory=Notes)
@@ -36,12 +36,12 @@ class History:
 
     @property
     def pending(self) -> int:
-        """Return how many events are in no file yet."""
+        """Return the number of events that are in no file yet."""
         return self.last - self.exported
 
     @property
     def pending_bytes(self) -> int:
-        """Return how many bytes the events take that are in no file yet."""
+        """Return the size in bytes of the events that are in no file yet."""
         return self.total - self.exported_total
 
     @property

@@ -1,4 +1,4 @@
-"""The collector of history events during a batch of turns; `take` returns them as one row.
+"""Collects history events during a batch of turns; `take` returns them as one row.
 
     note_messages(...)     messages came into a queue: the event has all their attributes
     note_positions(...)    something happened to positions: the event has only their numbers

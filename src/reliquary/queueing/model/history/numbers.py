@@ -1,4 +1,4 @@
-"""The numbers of the events of a group, and whether its first number says all of them."""
+"""Computes the numbers of the events of a group, and whether the first number determines all of them."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def follow(positions: Sequence[Position]) -> bool:
 
 
 def are_alike(positions: Sequence[Position], messages: Sequence[Message]) -> bool:
-    """Return whether the first of these messages, and their count, say all that the history keeps of them.
+    """Return whether the first of these messages and their count determine everything that the history keeps.
 
-    They differ only in their numbers, which follow each other, and in what the history does not keep.
+    Then they differ only in consecutive numbers, and in attributes that the history does not keep.
     """
     place, first = positions[0], messages[0]
     message, lookup_id, size = place.message, place.lookup_id, place.size
@@ -98,7 +98,7 @@ def lineage_of(identifier: ObjectId) -> UUID | None:
 
 
 def subjects(positions: Sequence[Position], messages: Sequence[Message]) -> Numbers:
-    """Return the numbers that each message has when it comes."""
+    """Return the numbers that each message has when it arrives."""
     sizes = [position.size for position in positions]
     sents = [message.sent_time for message in messages]
     priorities = [

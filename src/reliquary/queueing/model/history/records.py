@@ -1,4 +1,4 @@
-"""The stored rows of the history: the events of one batch of turns, in groups.
+"""Defines the stored rows of the history: the events of one batch of turns, in groups.
 
     heads    the attributes that several groups share: what happened, in which queue, by whom, why
     groups   for each group, the index of its head, the number of its events, and its first numbers
@@ -142,7 +142,7 @@ class Events(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 class HistoryRow(msgspec.Struct, frozen=True, gc=False):
-    """The events of one batch of turns, as they are stored."""
+    """The stored events of one batch of turns."""
 
     count: int
     """The number of events in the record."""
@@ -156,11 +156,11 @@ class HistoryMark(msgspec.Struct, frozen=True, omit_defaults=True):
     """The last event that was exported to files, and whether events are missing."""
 
     exported: int = 0
-    """The last event that is in a file, as are all events before it."""
+    """The number of the last event that is in a file; all events before it are in files too."""
     exported_total: int = 0
     """The `total` of the last row that was exported."""
     last: int = 0
-    """The number of the last event, when no row says it."""
+    """The number of the last event, if no row has it."""
     missing: int = 0
     """The number of events that were lost because there was no room; the next row begins with a GAP."""
     gap: bool = False

@@ -1,4 +1,4 @@
-"""Expand Format Name, [MS-MQDMPR] 3.1.7.3.8: replaces distribution lists by the queues in them."""
+"""Expands format names, [MS-MQDMPR] 3.1.7.3.8: replaces distribution lists by the queues in them."""
 
 from __future__ import annotations
 

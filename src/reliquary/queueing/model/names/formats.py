@@ -1,4 +1,4 @@
-r"""Format names, [MS-MQMQ] 2.1: they name a queue of any manager.
+r"""Parses format names, [MS-MQMQ] 2.1, which name a queue of any manager.
 
     PUBLIC=guid[;JOURNAL]                           a queue of the directory
     PRIVATE=guid\1f[;JOURNAL]                       a private queue, by its manager and its number
@@ -111,23 +111,23 @@ class DirectName:
 
     @property
     def kind(self) -> FormatType:
-        """SUBQUEUE for the name of a subqueue, DIRECT for all others."""
+        """Return SUBQUEUE for the name of a subqueue, DIRECT for all others."""
         return FormatType.SUBQUEUE if self.subqueue else FormatType.DIRECT
 
     @property
     def host(self) -> str:
-        """The address without a port and without brackets."""
+        """Return the address without a port and without brackets."""
         return self._host_and_port[0].strip("[]") if self.scheme.is_url else self.address
 
     @property
     def port(self) -> str:
-        """The port of a URL; empty for the default port of its scheme."""
+        """Return the port of a URL; empty for the default port of its scheme."""
         port = self._host_and_port[1]
         return "" if port == self.scheme.default_port else port
 
     @property
     def authority(self) -> str:
-        """`host` or `host:port` of a URL, in lower case."""
+        """Return `host` or `host:port` of a URL, in lower case."""
         host, port = self._host_and_port[0].casefold(), self.port
         return f"{host}:{port}" if port else host
 
@@ -143,12 +143,12 @@ class DirectName:
 
     @property
     def suffix(self) -> Suffix:
-        """The suffix of a journal or of a system queue."""
+        """Return the suffix of a journal or of a system queue."""
         return _SUFFIXES.get(self.queue_path.partition(";")[2].upper(), Suffix.NONE)
 
     @property
     def subqueue(self) -> str:
-        """The name of the subqueue; empty for none."""
+        """Return the name of the subqueue; empty for none."""
         return self.queue_path.partition(";")[2] if self.suffix is Suffix.NONE else ""
 
     def __str__(self) -> str:

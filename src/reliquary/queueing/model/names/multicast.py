@@ -1,4 +1,4 @@
-"""IP multicast addresses in queue settings and in format names, such as `234.1.1.1:8001`."""
+"""Parses IP multicast addresses in queue settings and in format names, such as `234.1.1.1:8001`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""Path names, [MS-MQMQ] 2.1.1: they name a queue of this manager.
+r"""Parses path names, [MS-MQMQ] 2.1.1, which name a queue of this manager.
 
     orders                    the private queue "orders", in short form
     private$\orders           the private queue "orders"
@@ -51,7 +51,7 @@ class Pathname:
 
     @property
     def queue(self) -> Pathname:
-        """The path name of the queue that this journal or subqueue belongs to."""
+        """Return the path name of the queue that this journal or subqueue belongs to."""
         return Pathname(self.kind, self.name)
 
     def __str__(self) -> str:

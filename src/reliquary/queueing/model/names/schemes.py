@@ -1,4 +1,4 @@
-r"""The words after `DIRECT=` that say how a queue is reached, [MS-MQMQ] 2.1.2.
+r"""Defines the words after `DIRECT=` that say how a queue is reached, [MS-MQMQ] 2.1.2.
 
     DIRECT=OS:host\private$\orders      OS, TCP, IPX, SPX: an address, a backslash, the queue's path
     DIRECT=HTTP://host/msmq/orders      HTTP, HTTPS: a URL, whose path the specification defines
@@ -23,7 +23,7 @@ def _as_written(path: str) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scheme:
-    """One word after `DIRECT=`, and how the rest of the name is read."""
+    """One word after `DIRECT=`, and the rules for reading the rest of the name."""
 
     word: str
     """The word in upper case, such as HTTP."""

@@ -1,4 +1,4 @@
-"""The state of access checks, besides the access lists of the queues."""
+"""Keeps the state of access checks, besides the access lists of the queues."""
 
 from __future__ import annotations
 

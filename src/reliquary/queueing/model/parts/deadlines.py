@@ -1,4 +1,4 @@
-"""The deadlines of messages: when they expire, become due, or are purged."""
+"""Keeps the deadlines of messages: when they expire, become due, or are purged."""
 
 from __future__ import annotations
 
@@ -23,6 +23,6 @@ class Deadlines:
 
     @property
     def floor(self) -> int:
-        """The moment before which there is no expiry row."""
+        """Return the moment before which there is no expiry row."""
         scanned = int.from_bytes(self.scan[:8])
         return min(scanned, *self.overdue.values()) if self.overdue else scanned

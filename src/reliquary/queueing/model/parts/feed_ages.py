@@ -1,4 +1,4 @@
-"""The ages of messages in feeds, which are computed from their numbers."""
+"""Keeps the ages of messages in feeds, which are computed from their numbers."""
 
 from __future__ import annotations
 

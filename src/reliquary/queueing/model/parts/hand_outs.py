@@ -1,4 +1,4 @@
-"""The open hand-outs: positions that receives have locked."""
+"""Keeps the open hand-outs: positions that receives have locked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The index from names to queues."""
+"""Maps names to queues."""
 
 from __future__ import annotations
 

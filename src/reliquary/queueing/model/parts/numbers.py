@@ -1,17 +1,19 @@
-"""Numbers that are given out: SequentialID, numbers of queues, handles."""
+"""Assigns numbers: SequentialID, numbers of queues, handles."""
 
 from __future__ import annotations
 
 from typing import Final
 
 SEQUENCE_BLOCK: Final = 1 << 20
-"""Numbers are reserved on disk in blocks, so that no number is given out twice, even after a crash.
+"""The size of a block of numbers; blocks are reserved on disk, so that no number is assigned twice after a
+crash.
 
-Half a block is more than the express messages that can be confirmed while one sync is under way."""
+Half a block is more than the express messages that can be confirmed while one sync is under way.
+"""
 
 
 class Numbers:
-    """The last numbers that were given out, and the reserved ones.
+    """The last numbers that were assigned, and the reserved ones.
 
     Written by: changes.counters, changes.queues, changes.positions, rules.era, startup, recovery.
     """
@@ -47,7 +49,7 @@ class Numbers:
         return range(first, first + count)
 
     def reserve(self) -> None:
-        """Reserve a block of numbers long before they are used: some are given out without a sync."""
+        """Reserve a block of numbers long before they are used, because some are assigned without a sync."""
         self.ceiling = self.sequence + self._block
         self.dirty = True  # DM-018
 

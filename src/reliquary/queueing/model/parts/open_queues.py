@@ -1,4 +1,4 @@
-"""The handles and cursors of applications, and the callers that wait for an answer."""
+"""Keeps the handles and cursors of applications, and the callers that wait for an answer."""
 
 from __future__ import annotations
 

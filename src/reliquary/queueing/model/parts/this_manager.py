@@ -1,4 +1,4 @@
-"""The attributes and the state of this manager."""
+"""Keeps the attributes and the state of this manager."""
 
 from __future__ import annotations
 

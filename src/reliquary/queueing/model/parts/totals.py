@@ -1,4 +1,4 @@
-"""The sums over all queues, and the queues whose counters have to be written."""
+"""Keeps the sums over all queues, and the queues whose counters have to be written."""
 
 from __future__ import annotations
 

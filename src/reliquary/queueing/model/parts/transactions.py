@@ -1,4 +1,4 @@
-"""The transactions of this manager, and the outcomes of the last prepared ones."""
+"""Keeps the transactions of this manager, and the outcomes of the last prepared ones."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Transaction:
     external: bool = False
     """An external coordinator gave it its identifier, and decides its outcome (AN-30)."""
     owner: str = ""
-    """The application that will ask for it after a crash."""
+    """The application that will look for it after a crash."""
     begun: int = 0
     """The moment when it was begun, microseconds since 1970."""
     prepared_at: int = 0

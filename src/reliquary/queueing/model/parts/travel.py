@@ -1,4 +1,5 @@
-"""The state for other managers: carriers, holds, watched queues, addresses and queues to dispatch."""
+"""Keeps the state for other managers: carriers, reservations, watched queues, addresses and queues to
+dispatch."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from reliquary.queueing.model.travel.transfer import AddressesKnown
 
 @dataclass(slots=True)
 class Rooms:
-    """Queues whose room carriers promise to their peers (`travel.rooms`)."""
+    """Queues whose free room carriers announce to their peers (`travel.rooms`)."""
 
     wanted: dict[str, frozenset[str]] = field(default_factory=dict)
     """The names that each carrier watches."""

@@ -1,4 +1,4 @@
-"""The data that one turn collects and handles at its end."""
+"""Collects the data that one turn handles at its end."""
 
 from __future__ import annotations
 

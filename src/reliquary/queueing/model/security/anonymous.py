@@ -1,4 +1,4 @@
-"""The acts of anonymous clients that no access list of this manager decides.
+"""Lists the acts of anonymous clients that no access list of this manager decides.
 
 An access list says who may use a queue of this manager.  No list is asked when a message goes to another
 computer, when a queue is read there, or when a transaction begins; and the list of the manager lets everyone
@@ -23,7 +23,7 @@ class AnonymousAct(IntFlag):
     READ_ELSEWHERE = 2
     BEGIN_TRANSACTIONS = 4
     LOOK = 8
-    """The control plane asks for it, for clients on other computers."""
+    """Read lists and metrics of the control plane from another computer."""
 
 
 EVERY_ACT: Final = AnonymousAct(15)
@@ -59,7 +59,7 @@ def acts_named(names: Iterable[str]) -> AnonymousAct:
 
 
 def denied(allowed: AnonymousAct, by: Principal, act: AnonymousAct) -> str:
-    """Return a sentence that says why a client may not do this, or an empty text when it may."""
+    """Return a sentence that says why a client may not do this; empty if it may."""
     if by.user != ANONYMOUS_USER or act in allowed:
         return ""
     return (

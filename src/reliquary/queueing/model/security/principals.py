@@ -1,4 +1,4 @@
-"""Principals: the users who make requests, each with the groups that it is in, as SIDs."""
+"""Defines principals: the users who make requests, each with its groups, as SIDs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SYSTEM_USER: Final = Sid(5, (18,))
 ADMINISTRATORS: Final = Sid(5, (32, 544))
 GUEST_RID: Final = 501
 FIRST_RID: Final = 1000
-"""The lowest relative identifier of a user; lower ones are for accounts that every domain has."""
+"""The lowest relative identifier of a user; lower ones belong to the standard accounts of each domain."""
 _DOMAIN: Final = 21
 
 

@@ -1,4 +1,4 @@
-"""Rights and access lists: [MS-MQMQ] 2.2.23 to 2.2.27, [MS-DTYP] 2.5.3.2, [MS-MQDMPR] 3.1.7.1.3.1.
+"""Evaluates rights and access lists: [MS-MQMQ] 2.2.23 to 2.2.27, [MS-DTYP] 2.5.3.2, [MS-MQDMPR] 3.1.7.1.3.1.
 
 The entries of a list are read in their order; for each right, the first entry decides that names the right
 and one of the user's SIDs.  A right that no entry names is not granted.
@@ -163,7 +163,7 @@ def names_of(rights: Right) -> list[str]:
 
 @lru_cache(maxsize=16384)
 def granted(security: bytes, by: Principal, by_role: int = 0) -> int:
-    """Return all rights that a list and a role grant to a user; cached, for lists and users repeat."""
+    """Return all rights that a list and a role grant to a user; cached, because lists and users repeat."""
     if by is MANAGER or not security:
         return EVERYTHING
     return walk(decode_descriptor(security), by, by_role)
@@ -177,7 +177,7 @@ def walk(descriptor: SecurityDescriptor, by: Principal, by_role: int = 0) -> int
     if descriptor.dacl is None:
         return EVERYTHING
     allowed = denied = 0
-    # Every client that is not known is the anonymous user, so it cannot be an owner.
+    # Every unauthenticated client is the anonymous user, so it cannot be an owner.
     if descriptor.owner in by.sids and descriptor.owner != ANONYMOUS_USER:
         allowed |= OWNERS
     if ADMINISTRATORS in by.sids:
@@ -237,7 +237,7 @@ def default_descriptor(
 def _may_own(sid: Sid) -> bool:
     """Return whether the user or group of this SID may own a queue."""
     # DEPARTS from 3.1.7.1.3.1 (DM-148): the group of administrators may own a queue as a user of a domain
-    # may, because a queue that they own would be open to every other user.
+    # may, because otherwise every user could use a queue that they own.
     return is_domain_user(sid) or sid == ADMINISTRATORS
 
 

@@ -1,4 +1,4 @@
-"""Roles of users: rights that a user has on every queue and on the manager, beside the access lists.
+"""Defines the roles of users: rights on every queue and on the manager, in addition to the access lists.
 
                      on every queue                          on the manager
     reader           look at messages and settings           look at dead letters and journals

@@ -1,4 +1,4 @@
-"""The interface between the manager and the protocols: carriers, links and signals.
+"""Defines the interface between the manager and the protocols: carriers, links and signals.
 
 It imports other modules of `model`; every protocol imports it.  Begin with `transfer`, then `carriers`.
 """

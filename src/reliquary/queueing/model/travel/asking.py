@@ -1,4 +1,4 @@
-"""The signals by which a protocol makes requests for its clients, and the manager answers them.
+"""Defines the signals with which a protocol makes requests for its clients, and the manager answers them.
 
     client elsewhere --> protocol --RequestMade--> manager
                          protocol <--RequestAnswered--     in that turn; for a read that waits, in a later one

@@ -1,4 +1,4 @@
-"""The descriptions by which protocols register as carriers and remote readers of a queue manager.
+"""Defines the descriptions with which protocols register as carriers and remote readers of a queue manager.
 
     destination name --> Carriers.of       --> the carrier for messages to it, or None: the messages wait
     message          --> Carriers.brought  --> the carrier that brought it and sends receipts for it
@@ -60,7 +60,7 @@ class Carrier:
     brought: Callable[[Message], bool] = _brings_nothing
     """Returns whether this carrier brought a message whose sender waits for receipts (`ReceiptDue`)."""
     holds_backlog: bool = False
-    """Messages that waited before this carrier was there stay until an administrator resumes their queue."""
+    """Messages from before the start of this carrier stay until an administrator resumes their queue."""
     labels: Callable[[SingleName], str] | None = None
     """Returns what the history shows as `protocol` for a destination; None stands for `name`."""
 

@@ -1,4 +1,5 @@
-"""The volatile state of an OutgoingQueue, [MS-MQDMPR] 3.1.1.3 and 3.1.1.4: its state and its connection.
+"""Keeps the volatile state of an OutgoingQueue, [MS-MQDMPR] 3.1.1.3 and 3.1.1.4: its state and its
+connection.
 
         message waits           connected
     INACTIVE ---------> WAITING ----------> CONNECTED ---> DISCONNECTING ---> DISCONNECTED
@@ -106,7 +107,7 @@ UNCONNECTED: Final = frozenset({OutgoingState.INACTIVE, OutgoingState.DISCONNECT
 
 
 class ConnectionStatus(Enum):
-    """ConnectionHistory.Status: how an attempt to connect went (DM-032)."""
+    """ConnectionHistory.Status: the result of an attempt to connect (DM-032)."""
 
     IN_PROCESS = "in-process"
     ESTABLISH_PACKET_RECEIVED = "establish-packet-received"
@@ -234,7 +235,7 @@ class Link:
 
     @property
     def resting(self) -> bool:
-        """Whether the last attempt failed, and the time of the next one has not come."""
+        """Return whether the last attempt failed, and the time of the next one has not come."""
         return self.next_attempt is not None
 
     def bytes_left(self) -> int:
@@ -249,7 +250,7 @@ class Link:
         self.sending_size += entry.size
 
     def accept(self, lookup_ids: Iterable[int]) -> list[int]:
-        """Note that the peer has messages; return those of them that were being sent."""
+        """Record that the peer has messages; return the ones that were being sent."""
         accepted = []
         for each in lookup_ids:
             entry = self._take(each)
@@ -259,7 +260,8 @@ class Link:
         return accepted
 
     def reach(self, lookup_ids: Iterable[int]) -> list[int]:
-        """Note that messages are in their destination queues; return those of them that were under way."""
+        """Record that messages are in their destination queues; return the ones that were being
+        transferred."""
         reached = []
         for each in lookup_ids:
             entry = self.accepted.pop(each, None) or self._take(each)

@@ -1,4 +1,4 @@
-"""The signals between the queue manager and the protocol machines that carry its messages (carriers).
+"""Defines the signals between the queue manager and the protocol machines that carry its messages (carriers).
 
     manager                          carrier (the loop-back, and each protocol that registers one)
        | ConnectionWanted --------------> |   a message waits, and there is no connection
@@ -186,7 +186,7 @@ class MessagesWaiting(DirectedSignal, frozen=True):
 
 
 class MessagesReserved(DirectedSignal, frozen=True):
-    """The messages that a carrier holds now, in the order of their queue; empty when none was available."""
+    """The messages that a carrier has reserved, in the order of their queue; empty if none was available."""
 
     key: ReservationKey
     queue: int = 0
@@ -274,7 +274,7 @@ class DestinationReached(Signal, frozen=True):
 
 
 class TransferEnded(Signal, frozen=True):
-    """The transfer of messages that a carrier was given to send has ended."""
+    """The transfer of messages that a carrier got to send has ended."""
 
     queue: int
     lookup_ids: tuple[int, ...]

@@ -120,8 +120,8 @@ def set_limit(queue: str, name: str, keep: str) -> None:
     """Limit what is kept for consumer NAME of QUEUE, by age, bytes and number of messages.
 
     Without NAME, the limit is for all consumers of QUEUE that have none of their own.  A consumer that passes
-    its limit loses what is oldest, and its query is notified.  Messages that wait in the queue are never
-    deleted.
+    its limit loses what is oldest and no other consumer keeps, and its query is notified.  Messages that wait
+    in the queue are never deleted.
     """
     with feed_client() as server:
         server.set_consumer(queue, name, keep=keep)

@@ -204,7 +204,7 @@ def test_who_is_not_let_in_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFi
 
     play(tmp_path, scene, users=(ALICE,))
     why = "the token belongs to no user of this server: check it, or get a new one"
-    assert f"client 127.0.0.1: was not let in 1 times: {why}" in caplog.messages
+    assert f"client 127.0.0.1: was refused 1 times: {why}" in caplog.messages
 
 
 CAROL = User(name="carol", password_hash=cheap_hash("swordfish"), groups=("administrators",))

@@ -352,7 +352,7 @@ def test_a_hangup_reads_the_file_anew(tmp_path: Path) -> None:
         for text, said in (
             (
                 "data_port = 'x'\n",
-                "were not read anew, and nothing has changed: .*toml:1: data_port",
+                "cannot be read, and nothing has changed: .*toml:1: data_port",
             ),
             (f"computer_name = 'OTHER'\n[limits]\nrate = 1000\n{user}", "limits.rate changed"),
         ):

@@ -155,7 +155,7 @@ def test_the_reserve_is_given_back_when_the_disk_is_nearly_full(disk: Disk, tmp_
         disk.free = 0
         await disk.until(1)
         assert not (tmp_path / NAME).exists()
-        assert disk.warned[-1].what == "is nearly full, and the reserve was given back"
+        assert disk.warned[-1].what == "is nearly full, and the reserve file was deleted"
         disk.watch.stop()
 
     asyncio.run(story())

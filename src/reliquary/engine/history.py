@@ -217,7 +217,13 @@ class Exporter:
             self.error = ""
         except _TROUBLES as why:
             self.error = str(why)
-            self._engine.warn(Warn(ABOUT, "events cannot be exported", f"{why}; the export is tried again"))
+            self._engine.warn(
+                Warn(
+                    ABOUT,
+                    "events cannot be exported",
+                    f"{why}; it is tried again: see that the folder can be written",
+                )
+            )
         return files
 
     def _forget(self, until: int) -> None:

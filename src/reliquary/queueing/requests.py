@@ -330,7 +330,9 @@ def abort(state: State, request: events.AbortTransaction, now: Instant) -> None:
 def _check_decider(by: str) -> None:
     """Raise UsageError if the name of the user who decides a transaction is not valid."""
     if len(by) > OWNER_LIMIT or not by.isprintable():
-        raise UsageError(f"the name of the person who decides has at most {OWNER_LIMIT} printable characters")
+        raise UsageError(
+            f"the name of the user who decides has up to {OWNER_LIMIT} printable characters, not {by[:40]!r}"
+        )
 
 
 def await_disk(state: State, event: events.AwaitDisk, now: Instant) -> None:

@@ -155,7 +155,9 @@ async def build(settings: Settings, *more: ServerProtocol) -> Server:
     acts = ActsLog(
         _acts_file(settings, clock),
         clock,
-        lambda why: opened.engine.warn(Warn("acts", "are not logged", why)),
+        lambda why: opened.engine.warn(
+            Warn("acts", "administrative acts are not logged", f"{why}: see that the folder can be written")
+        ),
     )
     warn = partial(_warn_of_client, opened, acts)
     failures = Failures(clock.monotonic)
@@ -243,7 +245,7 @@ def directory_servers(settings: Settings) -> tuple[str, ...]:
 
 
 def _warn_of_client(opened: OpenedEngine, acts: ActsLog, peer: str, why: str) -> None:
-    opened.engine.warn(Warn(f"client {peer or 'without address'}", "was not let in", why))
+    opened.engine.warn(Warn(f"client {peer or 'without address'}", "was refused", why))
     acts.count(peer, "show-proof", why)
 
 

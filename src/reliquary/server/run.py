@@ -148,11 +148,14 @@ async def _reload(server: Server) -> None:
     try:
         report = await server.reloader.reload()
     except UsageError as why:
-        LOG.error("the settings were not read anew, and nothing has changed: %s", why)
+        LOG.error(
+            "the settings cannot be read, and nothing has changed: %s; correct them and repeat the reload",
+            why,
+        )
         await acts.note(MANAGER.name, "SIGHUP", act, outcome=REFUSED, why=str(why))
         return
     applied = ", ".join(report.applied) or "nothing"
-    LOG.warning("the settings were read anew: %s", f"{applied} changed")
+    LOG.warning("the settings were read again: %s", f"{applied} changed")
     if report.restart:
         LOG.warning("these settings come into force with the next start: %s", ", ".join(report.restart))
     for note in (*report.notes, *cautions(server.reloader.settings, server.opened.state, server.users)):

@@ -175,7 +175,7 @@ class SpaceWatch:
         if self._standing.reserved:
             self._reserve.make()
         elif self._reserve.held:
-            callbacks.warn(Warn("the disk", "is nearly full, and the reserve was given back", self._why()))
+            callbacks.warn(Warn("the disk", "is nearly full, and the reserve file was deleted", self._why()))
             self.give_back()
 
     def _why(self) -> str:

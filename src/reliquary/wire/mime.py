@@ -75,7 +75,10 @@ def media_type(value: str) -> MediaType:
         parameters.setdefault(name.lower(), quoted or plain)
     boundary = parameters.get("boundary", "")
     if len(boundary) > BOUNDARY_LIMIT or not boundary.isascii():
-        raise MimeFault("Content-Type", f"a boundary has at most {BOUNDARY_LIMIT} ASCII characters")
+        raise MimeFault(
+            "Content-Type",
+            f"a boundary has at most {BOUNDARY_LIMIT} ASCII characters, not {len(boundary)}",
+        )
     return MediaType(
         kind.strip().lower(),
         boundary,
@@ -118,7 +121,7 @@ def split(body: bytes, boundary: str) -> list[Part]:
         else:
             at = _after_padded_delimiter(body, at, delimiter)
         if len(parts) == PARTS_LIMIT:
-            raise MimeFault("the MIME body", f"a message has at most {PARTS_LIMIT} parts")
+            raise MimeFault("the MIME body", f"a message has at most {PARTS_LIMIT} parts, this one has more")
         part, at = _part(body, at, delimiter, len(parts) + 1)
         parts.append(part)
     if not parts:

@@ -285,7 +285,7 @@ def test_a_source_that_begins_anew_is_counted_and_warned_of() -> None:
         here.link.hear(Spm(Tsi(b"source", 9), 8001, number, 60, 59, "10.0.0.2"))
         here.loop.run(2)
     assert here.carrier.counts == {Count.SOURCES_RESTARTED: 1}
-    why = "736f75726365.9 numbers its packets from the beginning again, and repairs no earlier ones"
+    why = "736f75726365.9 has restarted its numbering, and repairs no earlier packets"
     assert here.warned == [Warn(f"multicast {ADDRESS}", "a source was restarted", why)]
 
 
@@ -338,7 +338,8 @@ def test_a_group_that_cannot_be_joined_is_tried_again() -> None:
     here = Bench()
     Wire.refusing = True
     here.listen(ADDRESS)
-    assert here.warned == [Warn(f"multicast {ADDRESS}", "cannot be listened to", "the network is missing")]
+    why = "the network is missing; it is tried again: check multicast.interface"
+    assert here.warned == [Warn(f"multicast {ADDRESS}", "the group cannot be joined", why)]
     Wire.refusing = False
     here.loop.run(31)
     assert here.link.groups == [GROUP]

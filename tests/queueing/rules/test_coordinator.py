@@ -327,7 +327,7 @@ def test_a_user_has_a_bounded_number_of_transactions_and_others_have_their_own()
     own = [bench.ask(BeginTransaction(0, by=alice)) for _ in range(2)]
     refused = bench.ask(BeginTransaction(0, by=alice))
     assert refused.status is HResult.INSUFFICIENT_RESOURCES
-    assert refused.why == "one user has at most 2 transactions that have not ended"
+    assert refused.why == "one user has at most 2 open transactions, and all are open: end one of them"
     assert bench.ask(BeginTransaction(0, by=bob)).status is HResult.OK
     assert bench.ask(BeginTransaction(0)).status is HResult.OK  # the manager itself
     assert bench.ask(AbortTransaction(0, own[0].transaction, by=alice)).status is HResult.OK

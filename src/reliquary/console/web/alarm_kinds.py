@@ -67,17 +67,17 @@ ADVICE: Final = {
     AlarmKind.PEER_REFUSES: "Read in the log why the peer refuses them; they are dead letters, unless their "
     "sender or their queue wanted none.",
     AlarmKind.OUTGOING_PAUSED: "Resume it with `reliquary outgoing resume` when the messages may leave.",
-    AlarmKind.DEAD_LETTERS: "Look at why each one is there, return it to its queue or delete it.",
-    AlarmKind.POISON_MESSAGES: "Mend what consumes them, then return them to their queue.",
-    AlarmKind.COPIES_LOST: "Raise the quota of the queue that should have them, or create that queue.",
+    AlarmKind.DEAD_LETTERS: "See the reason of each dead letter, then return it to its queue or delete it.",
+    AlarmKind.POISON_MESSAGES: "Correct the application that reads them, then return them to their queue.",
+    AlarmKind.COPIES_LOST: "Raise the quota of the queue for the copies, or create that queue.",
     AlarmKind.TRANSACTION_IN_DOUBT: "If their coordinator will not come back, commit or abort them with "
     "`reliquary transaction`.",
-    AlarmKind.BATCH_IN_DOUBT: "Ask the other agent with `reliquary channel report`; if it is gone for good, "
+    AlarmKind.BATCH_IN_DOUBT: "Ask the other agent with `reliquary channel report`; if it is lost, "
     "settle the batch with `reliquary channel settle`.",
     AlarmKind.CONSUMER_LOST_MESSAGES: "Its query stops with DataLost: start it with failOnDataLoss=false or "
     "a new checkpoint, and raise the limit with `reliquary consumer set`.",
-    AlarmKind.HISTORY_STOPPED: "Make room for its files, or let fewer be kept.",
-    AlarmKind.HISTORY_NOT_EXPORTED: "Look at the folder of the history; the export is tried again by itself.",
+    AlarmKind.HISTORY_STOPPED: "Make room for its files, or keep fewer of them (`history.keep_days`).",
+    AlarmKind.HISTORY_NOT_EXPORTED: "See that the folder of the history has room and can be written.",
     AlarmKind.ACTS_NOT_LOGGED: "Make room for the folder of the log, or give the server the right to "
     "write there.",
     AlarmKind.SYNCS_ARE_SLOW: "Give the store a disk of its own, or a faster one.",

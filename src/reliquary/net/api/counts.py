@@ -39,9 +39,11 @@ def check_counts(body: bytes) -> None:
         objects += found.count(b"{")
         values += found.count(b",")
         if objects > OBJECTS_LIMIT:
-            raise UsageError(f"one request has at most {COUNT_LIMIT} messages, this has more")
+            raise UsageError(
+                f"one request has at most {COUNT_LIMIT} messages, this one has {objects} objects or more"
+            )
         if values > VALUES_LIMIT:
-            raise UsageError(f"one request has at most {VALUES_LIMIT} values, this has more")
+            raise UsageError(f"one request has at most {VALUES_LIMIT} values, this one has {values} or more")
 
 
 def outside_strings(body: bytes, size: int = SLICE) -> Iterator[bytes]:

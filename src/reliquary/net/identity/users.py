@@ -197,7 +197,9 @@ class Users:
             return ANONYMOUS
         scheme, _, token = authorization.strip().partition(b" ")
         if scheme.lower() != b"bearer":
-            raise NotKnown("Authorization is 'Bearer' and a token")
+            raise NotKnown(
+                f"Authorization must be 'Bearer' and a token, not {scheme[:20].decode('latin-1')!r}"
+            )
         digest = sha256(token.strip()).digest()
         found = None
         for known, principal in self._tokens:  # all of them, so that the time tells nothing

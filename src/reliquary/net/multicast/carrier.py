@@ -242,7 +242,13 @@ class Carrier:
             try:
                 self._join(address[0])
             except OSError as why:
-                self._warn(Warn(f"multicast {wanted}", "cannot be listened to", str(why)))
+                self._warn(
+                    Warn(
+                        f"multicast {wanted}",
+                        "the group cannot be joined",
+                        f"{why}; it is tried again: check multicast.interface",
+                    )
+                )
                 failed = True
                 continue
             receiver = Receiver(*address, self._settings, self._chance, self.budget)
@@ -312,7 +318,9 @@ class Carrier:
                 self._arrived(ApduArrived(timed.at, action.apdu))
             elif isinstance(action, Sent):
                 effect = action.ticket
-                assert isinstance(effect, SendApdu), "a ticket is what was asked for"
+                assert isinstance(effect, SendApdu), (
+                    "the source confirmed a message that the carrier did not submit"
+                )
                 self.counts[Count.MESSAGES_SENT] += 1
                 self._ended(PostEnded(effect.session, effect.epoch, effect.lookup_id, 200))
             elif isinstance(action, Unused):
@@ -329,7 +337,7 @@ class Carrier:
         about = f"multicast {timed.at}"
         if isinstance(event, Restarted):
             self.counts[Count.SOURCES_RESTARTED] += 1
-            why = f"{event.tsi} numbers its packets from the beginning again, and repairs no earlier ones"
+            why = f"{event.tsi} has restarted its numbering, and repairs no earlier packets"
             self._warn(Warn(about, "a source was restarted", why))
             return
         self.counts[Count.PACKETS_LOST] += event.packets

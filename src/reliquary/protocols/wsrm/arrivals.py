@@ -124,7 +124,7 @@ def _dispatch(state: State, exchange: Exchange, now: Instant) -> None:
         raise WsrmFault(unknown, envelope.dialect)
     if envelope.malformed_buffers:
         about = f"WS-RM from {exchange.peer or f'route {exchange.route}'}"
-        why = "it is no number from 0 to 2147483647, or there are two"
+        why = "it is not a number from 0 to 2147483647, or occurs twice"
         state.draft.ask(Warn(about, "BufferRemaining is ignored", why, envelope.malformed_buffers))  # H-18
     for each in envelope.acknowledgements:
         state.counts[Count.ACKNOWLEDGEMENTS_RECEIVED] += 1

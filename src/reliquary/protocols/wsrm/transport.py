@@ -34,7 +34,13 @@ def send(state: State, to: Reference, envelope: Envelope, now: Instant) -> None:
     if is_polled(to.address):
         _keep(state, to.address, envelope)
     elif is_anonymous(to.address) or not to.address.lower().startswith(("http://", "https://")):
-        state.draft.ask(Warn(f"WS-RM to {to.address}", "cannot be reached", "no request can be sent there"))
+        state.draft.ask(
+            Warn(
+                f"WS-RM to {to.address}",
+                "an answer was dropped",
+                "its address is anonymous or not a URL of HTTP, so no request can be sent there",
+            )
+        )
     else:
         _post(state, to, envelope, now)
 

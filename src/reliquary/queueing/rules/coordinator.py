@@ -38,7 +38,8 @@ def begin(state: State, request: events.BeginTransaction, now: Instant) -> Answe
             why = f"transaction {identifier} exists already and has another owner: begin one with another id"
             return Answer(HResult.TRANSACTION_SEQUENCE, why)
     if transactions.has_too_many(state, identifier):
-        why = f"one user has at most {state.sizes.transactions} transactions that have not ended"
+        most = state.sizes.transactions
+        why = f"one user has at most {most} open transactions, and all are open: end one of them"
         return Answer(HResult.INSUFFICIENT_RESOURCES, why)
     made = transactions.begin(state, request.timeout, now, identifier, request.owner)
     return Begun(HResult.OK, transaction=made.identifier)

@@ -18,7 +18,7 @@ def lose(state: State, queue: int, copy: Copy, why: str) -> None:
     """Count one lost copy of a message of this queue; 0 stands for a queue that does not exist."""
     found = state.queues.get(queue)
     apply(state, facts.CopyLost(queue if found else 0, copy, why))
-    name = found.record.pathname if found else "a queue that is gone"
+    name = found.record.pathname if found else "a deleted queue"
     _, before = state.turn.losses.get((name, copy), ("", 0))
     state.turn.losses[name, copy] = (why, before + 1)
 

@@ -136,7 +136,7 @@ def changed(security: bytes, request: ChangeAccess, kind: type[QueueRight | Mana
     acl = all_users if descriptor.dacl is None else descriptor.dacl
     acl = _EDITS[request.change](acl, request.sid, request.rights)
     if len(acl) > ENTRY_LIMIT:
-        raise UsageError(f"an access list has at most {ENTRY_LIMIT} entries")
+        raise UsageError(f"an access list has at most {ENTRY_LIMIT} entries, this one would have {len(acl)}")
     return encode_descriptor(msgspec.structs.replace(descriptor, dacl=acl))
 
 

@@ -193,7 +193,8 @@ def _decode_dead_letter(reader: Reader) -> str:
 def _fixed_name(name: str) -> bytes:
     raw = wide(name, "a subqueue's name")
     if len(raw) > _NAME_SIZE:
-        raise UsageError(f"a subqueue's name has at most {_NAME_SIZE // 2 - 1} UTF-16 units in a packet")
+        most = _NAME_SIZE // 2 - 1
+        raise UsageError(f"a subqueue's name has at most {most} UTF-16 units in a packet: {name[:80]}")
     return raw
 
 

@@ -106,10 +106,15 @@ class SecurityHeader(msgspec.Struct, frozen=True, gc=False, kw_only=True):
             raise UsageError(f"{self.signature_level} is no level of signature")
         if not any(parts):
             raise UsageError("a security header without any data is none")
-        if max(len(self.sender), len(self.encryption_key), len(self.signature)) > SHORT_LIMIT:
-            raise UsageError(f"a sender, a key and a signature have at most {SHORT_LIMIT} bytes each")
+        longest = max(len(self.sender), len(self.encryption_key), len(self.signature))
+        if longest > SHORT_LIMIT:
+            raise UsageError(
+                f"a sender, a key and a signature have at most {SHORT_LIMIT} bytes each, not {longest}"
+            )
         if len(self.certificate) > CERTIFICATE_LIMIT:
-            raise UsageError(f"a certificate has at most {CERTIFICATE_LIMIT} bytes")
+            raise UsageError(
+                f"a certificate has at most {CERTIFICATE_LIMIT} bytes, not {len(self.certificate)}"
+            )
 
     @classmethod
     def decode(cls, reader: Reader) -> SecurityHeader:
@@ -125,7 +130,8 @@ class SecurityHeader(msgspec.Struct, frozen=True, gc=False, kw_only=True):
         if not (sender or key or signature or certificate or provider):
             raise reader.fault("the security header has no data at all", reader.start + 2)
         if certificate > CERTIFICATE_LIMIT:
-            raise reader.fault(f"a certificate has at most {CERTIFICATE_LIMIT} bytes", reader.start + 8)
+            why = f"a certificate has at most {CERTIFICATE_LIMIT} bytes, not {certificate}"
+            raise reader.fault(why, reader.start + 8)
         return cls(
             sender_kind=sender_kind,
             authenticated=bool(flags & _AUTHENTICATED),

@@ -214,7 +214,7 @@ def _values(fields: list[tuple[str, str]], known: dict[str, tuple[str, _Read]]) 
         else:
             product.append((USER_MODULE_DATA if name == f"h{USER_MODULE_DATA}" else name, text))
     if ("outcome" in values) != ("completed" in values):
-        raise malformed("of the fields outcome and completed, only one is present", "5.2")
+        raise malformed("a header has outcome or completed, and not both", "5.2")
     values["product"] = tuple(product)
     return values
 

@@ -268,13 +268,16 @@ class _Reader:
         if len(block) > _USUAL:
             self._long_headers += len(block)
             if self._long_headers > MOST_LONG_HEADERS:
-                raise malformed(f"long headers have at most {MOST_LONG_HEADERS} bytes together", "6.2")
+                raise malformed(
+                    f"long headers have at most {MOST_LONG_HEADERS} bytes together, not {self._long_headers}",
+                    "6.2",
+                )
         self._header, size = _message_header(block)
         self._messages += 1
         if self._messages > self._limits.messages:
             raise HttprFault(
                 ErrorNumber.MAXIMUM_BATCH_SIZE_EXCEEDED,
-                f"a batch has at most {self._limits.messages} messages",
+                f"a batch has at most {self._limits.messages} messages, not {self._messages} or more",
                 spec="HTTPR 6.1.5",
             )
         self._announced, self._large = 0, False
@@ -297,7 +300,7 @@ class _Reader:
         if self._announced > self._limits.message_bytes:
             raise HttprFault(
                 ErrorNumber.MAXIMUM_MESSAGE_SIZE_EXCEEDED,
-                f"a message has at most {self._limits.message_bytes} bytes",
+                f"a message has at most {self._limits.message_bytes} bytes, and this one announces more",
                 spec="HTTPR 6.1.5",
             )
 
@@ -306,7 +309,9 @@ class _Reader:
         end = self._buffer.find(_BLANK, max(self._at, self._searched))
         stop = len(self._buffer) if end < 0 else end + len(_BLANK)
         if stop - self._at > limit:
-            raise malformed(f"a header has at most {limit} bytes", "2.3")
+            raise malformed(
+                f"a header has at most {limit} bytes, this one has {stop - self._at} or more", "2.3"
+            )
         if end < 0:
             self._searched = max(self._at, stop - len(_BLANK) + 1)
             if stop - self._at > MOST_LINE:
@@ -486,7 +491,7 @@ class ResponseReader(_Reader):
 
 
 def _endless_terminator() -> HttprFault:
-    return malformed(f"a terminator has at most {MOST_LINE} bytes", "6.2.16")
+    return malformed(f"a terminator has at most {MOST_LINE} bytes, this one has more", "6.2.16")
 
 
 def _message_header(block: bytes) -> tuple[str, int | None]:
@@ -498,11 +503,13 @@ def _message_header(block: bytes) -> tuple[str, int | None]:
         if name in _FRAMING:
             framing.add((name, value.lower()))
         elif place == 0:
-            raise malformed("a message begins with message-size or message-encoding", "6.2.1")
+            raise malformed(
+                f"a message begins with message-size or message-encoding, not {shortened(line)}", "6.2.1"
+            )
         else:
             kept.append(f"{line[: len(name)]}:{line.partition(':')[2]}{CRLF}")
     if len(framing) > 1:
-        raise malformed("a message has one message-size or one message-encoding", "6.2.1")
+        raise malformed("a message has both message-size and message-encoding, or two values of one", "6.2.1")
     (name, value), *_ = framing
     if name == _SIZE:
         return "".join(kept), read_number(value, name, "6.2.2")

@@ -72,7 +72,9 @@ def read_header(header: Header) -> Envelope:
     stream = None
     if "stream" in blocks:
         if msmq is None:
-            raise SrmpFault("Msmq", "a message of a stream has <Msmq>", spec=spec("2.2.5.3"))  # SR-067
+            raise SrmpFault(
+                "Msmq", "<Msmq> is missing in a message with <stream>", spec=spec("2.2.5.3")
+            )  # SR-067
         stream = read_stream(blocks["stream"])
         if "unconfirmed" in blocks:
             url = _url(blocks["unconfirmed"], "sendReceiptsTo", "2.2.5.3.4")
@@ -197,7 +199,9 @@ def read_path(found: Fields) -> Path:
     label = action.lstrip(SPACE)
     if len(label) > LABEL_LIMIT + len(LABEL) and label.startswith(LABEL):
         raise SrmpFault(
-            "action", f"a label in <action> has at most {LABEL_LIMIT} characters", spec=spec("2.2.4.1")
+            "action",
+            f"a label in <action> has at most {LABEL_LIMIT} characters, not {len(label) - len(LABEL)}",
+            spec=spec("2.2.4.1"),
         )
     to = _name(found, "to", "2.2.4.2")
     if not (_is_url(to) or _is_multicast(to)):

@@ -87,7 +87,9 @@ def read_header(document: Document, blocks: Element) -> Header:
     """Return what the blocks of a Header say."""
     header = Header(document)
     if len(blocks) > BLOCKS_LIMIT:
-        raise Refusal(FaultCode.SENDER, f"an envelope has at most {BLOCKS_LIMIT} header blocks")
+        raise Refusal(
+            FaultCode.SENDER, f"an envelope has at most {BLOCKS_LIMIT} header blocks, not {len(blocks)}"
+        )
     must_understand, role = _MUST_UNDERSTAND[document.soap], _ROLE[document.soap]
     for block in blocks:
         required = False
@@ -192,7 +194,9 @@ def _read_sequence(header: Header, block: Element) -> None:
         elif name == "LastMessage":
             last = True
     if not identifier or value is None:
-        raise Refusal(FaultCode.SENDER, "a Sequence header has an Identifier and a MessageNumber", identifier)
+        raise Refusal(
+            FaultCode.SENDER, "Identifier or MessageNumber is missing in a Sequence header", identifier
+        )
     header.sequence = SequenceHeader(identifier, value, last)
 
 

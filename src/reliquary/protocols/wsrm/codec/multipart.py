@@ -35,7 +35,9 @@ class Parts(NamedTuple):
 def parts_of(content_type: str, body: bytes) -> Parts:
     """Return the envelope and its attachments; MimeFault for a body that is not as it claims."""
     if len(content_type) > _LONGEST_TYPE:  # what is read of it is remembered
-        raise MimeFault("Content-Type", f"a Content-Type has at most {_LONGEST_TYPE} characters")
+        raise MimeFault(
+            "Content-Type", f"a Content-Type has at most {_LONGEST_TYPE} characters, not {len(content_type)}"
+        )
     kind = media_type(content_type)
     if kind.kind != MULTIPART:
         _check(kind, XML)

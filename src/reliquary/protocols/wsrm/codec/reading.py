@@ -94,7 +94,10 @@ def _read_elements(document: Document, element: Element) -> bytes:
         return b""
     content = content_of(document.data, document.root, element)
     if len(content) > PARAMETERS_LIMIT:
-        raise Refusal(FaultCode.INVALID_HEADER, f"an endpoint reference has at most {PARAMETERS_LIMIT} bytes")
+        raise Refusal(
+            FaultCode.INVALID_HEADER,
+            f"an endpoint reference has at most {PARAMETERS_LIMIT} bytes, not {len(content)}",
+        )
     return content.strip()
 
 

@@ -99,10 +99,14 @@ def _check_addresses(state: State, exchange: Exchange, body: CreateSequence) -> 
     address = body.acks_to.address
     if is_none(address) or not (is_anonymous(address) or is_polled(address) or name_of_url(address)):
         _refuse(exchange, f"AcksTo is no address that acknowledgements can be sent to: {address[:80]}")
-    if len(address) > longest or len(envelope.message_id) > longest:
-        _refuse(exchange, f"AcksTo and MessageID have at most {longest} characters")
+    longer = max(len(address), len(envelope.message_id))
+    if longer > longest:
+        _refuse(exchange, f"AcksTo and MessageID have at most {longest} characters, not {longer}")
     if body.offer is not None and not 1 <= len(body.offer.identifier) <= longest:
-        _refuse(exchange, f"the identifier of an offer has 1 to {longest} characters")
+        _refuse(
+            exchange,
+            f"the identifier of an offer has 1 to {longest} characters, not {len(body.offer.identifier)}",
+        )
     if envelope.uses_ssl and not exchange.secure:
         _refuse(exchange, "UsesSequenceSSL needs a request over TLS")
     # DEPARTS from 5.1 (FC-046): header blocks are protected by TLS, not by signatures of their own, because

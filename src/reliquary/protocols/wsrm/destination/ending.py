@@ -229,8 +229,8 @@ def on_era(state: State, signal: EraBegan, now: Instant) -> None:
         if not sequence.acknowledges_on_response:
             body = Fault(FaultCode.UNKNOWN_SEQUENCE, identifier=row.identifier)
             send(state, row.acks_to, Envelope(dialect=row.dialect, to=row.acks_to, body=body), now)
-    why = "the store was restored from a backup"
-    state.draft.ask(Warn("WS-RM", "sequences were ended", why, len(kept)))
+    why = "the store was restored from a backup; each client must begin a new sequence"
+    state.draft.ask(Warn("WS-RM", "open sequences were ended", why, len(kept)))
 
 
 # -- what follows

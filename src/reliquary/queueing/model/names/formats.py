@@ -247,7 +247,9 @@ def parse_format(text: str) -> FormatName:
     """Parse a format name of any kind; IllegalFormatName says what is wrong with it."""
     parts = text.split(",", ELEMENTS_LIMIT)
     if len(parts) > ELEMENTS_LIMIT:
-        raise IllegalFormatName(f"a format name has at most {ELEMENTS_LIMIT} elements")
+        raise IllegalFormatName(
+            f"a format name has at most {ELEMENTS_LIMIT} elements, this one has more: {text[:80]!r}"
+        )
     elements = tuple(_parse_single(part.strip()) for part in parts)
     if len(elements) == 1:
         return elements[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import platform
 import subprocess
 import sys
@@ -64,7 +65,8 @@ def test_an_old_python_gets_as_far_as_that_sentence() -> None:
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("setup", True),
+        ("setup", False),
+        ("setup --spark", True),
         ("check", True),
         ("test", True),
         ("test -k crash", True),
@@ -148,6 +150,37 @@ def test_an_environment_that_cannot_be_made_ends_the_command_with_the_reason(
     with pytest.raises(SystemExit) as ended:
         dev.main(["test"])
     assert ended.value.code == "no network\ncould not make .venv"
+
+
+def test_an_interrupt_is_one_sentence(
+    dev: ModuleType, made: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    for place in (dev.VENV, "ensure"), (dev.COMMANDS, "run"):
+        with monkeypatch.context() as patch:
+            if isinstance(place[0], dict):
+                patch.setitem(*place, interrupt)
+            else:
+                patch.setattr(*place, interrupt)
+            assert dev.main(["run"]) == 130
+        said = "\n./dev was interrupted. The next command makes anew what is half made.\n"
+        assert capsys.readouterr() == ("", said)
+
+
+def test_setup_takes_one_option(dev: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    assert [dev.setup([]), dev.setup(["--spark"]), dev.setup(["--sparc"])] == [0, 0, 2]
+    assert capsys.readouterr().err == "usage: ./dev setup [--spark]\n"
+
+
+def test_a_run_becomes_the_story(dev: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    became: list[tuple[str, ...]] = []
+    monkeypatch.setattr(dev, "become", lambda *command: became.append(command))
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    dev.serve(["--bare"])
+    assert became == [(str(dev.PYTHON), "-m", "tools.story", "--bare")]
+    assert os.environ["PYTHONPATH"] == str(ROOT)
 
 
 def test_check_runs_every_step_and_names_those_that_failed(

@@ -123,7 +123,7 @@ class Environment:
                 return
             began = time.monotonic()
             print(
-                f"adding Spark to {self.name} from {SPARK_LOCK.name} (400 MB, once; it may take minutes) ...",
+                f"adding Spark to {self.name} from {SPARK_LOCK.name} (600 MB, once; it may take minutes) ...",
                 flush=True,
             )
             packages = ["--requirement", str(SPARK_LOCK)]

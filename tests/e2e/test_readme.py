@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,25 +15,35 @@ from pathlib import Path
 
 import pytest
 
+import reliquary
 from reliquary.cli.connection import CONTROL_VARIABLE, SERVER_VARIABLE
 from tests.e2e.pasted import BIN
 from tests.e2e.process import ServerProcess
 from tests.ports import free_ports
 
-README = (Path(__file__).parents[2] / "README.md").read_text()
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
 PROGRAMS = re.findall(r"^```python\n(.+?)^```", README, re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[ServerProcess]:
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ServerProcess]:
     """Yield the server that `./dev run --bare` becomes."""
     folder = tmp_path / "reliquary-data"
-    ports = ("--port", "0", "--control-port", "0")
-    command = (str(BIN / "reliquary"), "serve", "--first-queue", "orders", "--data", str(folder), *ports)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    command = (sys.executable, "-m", "tools.story", "--bare")
     with ServerProcess(folder, command=command).wait_until_ready() as server:
         yield server
-        assert server.stop() == 0
+        assert server.stop() == 0  # of a server that has ended, this is its exit code
         assert server.said == ""
+
+
+def test_one_empty_server_needs_no_story_and_ends_with_ctrl_c(server: ServerProcess, tmp_path: Path) -> None:
+    with reliquary.connect(server.data, control=server.control) as manager:
+        assert [each.name for each in manager.queues() if each.kind == "private"] == ["orders"]
+    os.kill(server.pid, signal.SIGINT)
+    assert server.wait() == 0
+    assert [path.name for path in tmp_path.iterdir() if "story" in path.name] == []
 
 
 def typed(server: ServerProcess, command: str) -> str:

@@ -9,14 +9,19 @@ import socket
 import subprocess
 import sys
 import tomllib
+from datetime import UTC, datetime, timedelta
+from importlib.util import find_spec
 from pathlib import Path
 
+import pyarrow  # type: ignore[import-untyped]
+import pyarrow.parquet  # type: ignore[import-untyped]
 import pytest
 
+import reliquary
 from reliquary.client.errors import ServerUnreachable
-from tools.story import pipelines, play
+from tools.story import flows, pipelines, play
 from tools.story.__main__ import main, managers, options_of_serve, parser, wait_for_end
-from tools.story.flows import Flow
+from tools.story.flows import ORDERS, Flow, count_refused_duplicates
 from tools.story.relay import Relay
 from tools.story.sites import Pair, Site, free_mqqb_host, free_port, run_command
 from tools.story.waiting import LOOK, StoryFault, wait_for
@@ -138,7 +143,7 @@ def test_a_command_that_fails_names_itself_its_code_and_its_last_line(
     with pytest.raises(StoryFault) as failed:
         run_command(site, "history", "export")
     assert str(failed.value) == "`reliquary history export` ended with exit code 30: reliquary: no room"
-    assert run_command(site, "history", "export", accepted=frozenset({30})) == "{}"
+    assert run_command(site, "history", "export", accepted=frozenset({30})) == {}
 
 
 @pytest.mark.parametrize("failure", [StoryFault("no room"), SystemExit("no room"), OSError("no room")])
@@ -176,7 +181,7 @@ def test_each_step_on_spark_is_announced_before_it_begins(
     play.show_spark(here, here)
     for number, (said, what) in enumerate(zip(before, ("installed", "lake", "audits"), strict=True), start=1):
         assert re.search(rf"{what}.* \(step {number} of {play.SPARK_STEPS}; it may take minutes\)", said)
-    assert "The audit says: done." in capsys.readouterr().out
+    assert "The audit says: done" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("failure", [StoryFault("no room"), ServerUnreachable(sentence="no room")])
@@ -206,6 +211,24 @@ def test_a_flow_counts_what_is_lost_doubled_and_out_of_order() -> None:
     assert (bad.lost, bad.doubled, bad.is_in_order) == (2, 1, False)
 
 
+def test_duplicates_are_those_of_this_story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flows, "run_command", lambda *_: {})
+    began = datetime(2026, 11, 19, 12, tzinfo=UTC)
+    rows = [
+        ("duplicate", "srmp", began - timedelta(seconds=1)),
+        ("duplicate", "srmp", began),
+        ("arrived", "srmp", began),
+        ("duplicate", "wsrm", began + timedelta(seconds=1)),
+    ]
+    events, protocols, times = map(list, zip(*rows, strict=True))
+    table = pyarrow.table({"event": events, "protocol": protocols, "time": times})
+    (tmp_path / "history").mkdir()
+    pyarrow.parquet.write_table(table, tmp_path / "history" / "1-4.parquet")
+    every = [Flow(name, "by", lambda _: None) for name in ("SRMP", "WS-RM", "MQQB")]
+    count_refused_duplicates(Site("SOUTH", tmp_path, 1, 2), every, began)
+    assert [each.refused for each in every] == [1, 1, 0]
+
+
 def test_orders_are_numbered_from_one_part_to_the_next() -> None:
     seen: list[str] = []
     one = Flow("SRMP", "by-srmp", seen.extend)
@@ -214,15 +237,33 @@ def test_orders_are_numbered_from_one_part_to_the_next() -> None:
     assert (seen, one.sent) == (["order 1", "order 2", "order 3"], 3)
 
 
+def contents(clean: Path) -> dict[tuple[str, str], list[tuple[str, bytes]]]:
+    """Return the messages in the queues of both managers, which do not run."""
+    found = {}
+    for folder in ("reliquary-data", "reliquary-story/south"):
+        with reliquary.connect(clean / folder) as manager:
+            for name in [each.name for each in manager.queues() if each.kind == "private"]:
+                messages = manager.queue(name).browse()
+                found[folder, name] = [(each.id, each.body) for each in messages]
+    return found
+
+
+def check_table(lines: list[str]) -> None:
+    """Check the last table; the one before, with four rows, shows what the senders keep."""
+    rows = [line for line in lines if line.startswith("│")]
+    cells = [[cell.strip() for cell in row.strip("│\n").split("│")] for row in rows[4:]]
+    assert len(cells) == 5
+    assert all(twice == lost == "0" and order != "NO" for *_, twice, lost, order in cells)
+
+
 @pytest.mark.long
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(0)  # a wait of the story ends by itself
 def test_the_story_loses_nothing_is_played_once_and_ends_with_its_servers(clean: Path) -> None:
-    port = free_port(0)
-    command = [sys.executable, "-m", "tools.story", "--without-spark", "--port", str(port)]
+    command = [sys.executable, "-m", "tools.story", "--port", str(free_port(0))]
     environment = os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "200"}
 
-    def printed(*more: str, last: str) -> tuple[list[str], str]:
-        """Return the lines up to one that contains `last`, and what comes after the process is ended."""
+    def printed(*more: str, last: str, end: signal.Signals) -> list[str]:
+        """Return the lines of a story that is ended by a signal after the line that contains `last`."""
         lines = []
         with subprocess.Popen(
             [*command, *more], cwd=clean, env=environment, stdout=subprocess.PIPE, text=True
@@ -232,25 +273,28 @@ def test_the_story_loses_nothing_is_played_once_and_ends_with_its_servers(clean:
                 lines.append(line)
                 if last in line:
                     break
-            process.send_signal(signal.SIGTERM)
-            rest = process.stdout.read()
+            process.send_signal(end)
+            assert "All is stopped in order" in process.stdout.read()
             assert process.wait() == 0
-        return lines, rest
+        return lines
 
-    def check_table(lines: list[str]) -> None:
-        """Check the last table; the one before, with four rows, shows what the senders keep."""
-        rows = [line for line in lines if line.startswith("│")]
-        cells = [[cell.strip() for cell in row.strip("│\n").split("│")] for row in rows[4:]]
-        assert len(cells) == 5
-        assert all(twice == lost == "0" and order != "NO" for *_, twice, lost, order in cells)
-
-    lines, rest = printed(last="Look around")
-    check_table(lines)
-    assert "stopped in order" in rest
-    lines, _ = printed(last="played before")
+    check_table(printed("--without-spark", last="Look around", end=signal.SIGINT))
+    with reliquary.connect(clean / "reliquary-data") as north:
+        north.queue("orders").send("this stays too")
+    before = contents(clean)
+    assert sum(map(len, before.values())) == 4 * ORDERS + 1
+    lines = printed(last="played before", end=signal.SIGTERM)
     consoles = re.findall(r"http://127\.0\.0\.1:\d+/", "".join(lines))
     assert len(set(consoles)) == 2  # both managers run again
-    check_table(printed("--story", last="Look around")[0])
+    assert contents(clean) == before
+    has_spark = find_spec("pyspark") is not None
+    options = ["--story"] if has_spark else ["--story", "--without-spark"]
+    lines = printed(*options, last="Look around", end=signal.SIGINT)
+    check_table(lines)
+    assert any("The audit says: proven." in line for line in lines) is has_spark
+    after = contents(clean)
+    assert sum(map(len, after.values())) == 8 * ORDERS + 1
+    assert all(after[queue][: len(kept)] == kept for queue, kept in before.items())
     for console in consoles:
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(("127.0.0.1", int(console.strip("/").rpartition(":")[2])))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -156,14 +157,15 @@ def _order(text: str) -> str:
     return text[start:].partition("<")[0]
 
 
-def count_refused_duplicates(south: Site, flows: Iterable[Flow]) -> None:
-    """Note in each flow how many of its messages came again and were dropped."""
+def count_refused_duplicates(south: Site, flows: Iterable[Flow], since: datetime) -> None:
+    """Note in each flow how many of its messages came again since a moment and were dropped."""
     import pyarrow.compute as pc  # type: ignore[import-untyped]
     import pyarrow.dataset as ds  # type: ignore[import-untyped]
 
     run_command(south, "history", "export")
     duplicates = ds.dataset(south.folder / "history", partitioning=None).to_table(
-        columns=["protocol"], filter=pc.field("event").cast("string") == "duplicate"
+        columns=["protocol"],
+        filter=(pc.field("event").cast("string") == "duplicate") & (pc.field("time") >= since),
     )
     found = Counter(duplicates["protocol"].to_pylist())
     for flow in flows:

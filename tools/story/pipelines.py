@@ -16,7 +16,7 @@ VERDICTS = frozenset({Exit.OK, Exit.AUDIT_REFUTED, Exit.AUDIT_NOT_JUDGED})
 
 def prepare_spark() -> bool:
     """Install Spark into the environment if it is not there; whether it is there afterwards."""
-    command = [sys.executable, str(ROOT / "dev"), "setup"]
+    command = [sys.executable, str(ROOT / "dev"), "setup", "--spark"]
     return subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode == 0
 
 
@@ -28,8 +28,10 @@ def run_lake(south: Site, folder: Path) -> Path:
 
 
 def run_audit(sites: list[Site], out: Path) -> str:
-    """Judge the histories of all sites into the folder `out`, and return the verdict."""
+    """Judge the histories of all sites into the folder `out`, and return the verdict with its sentence."""
     for site in sites:
         run_command(site, "history", "export")
     histories = [word for site in sites for word in ("--history", str(site.folder / "history"))]
-    return run_command(sites[0], "pipeline", "run", "audit", *histories, "--out", str(out), accepted=VERDICTS)
+    command = ("pipeline", "run", "audit", *histories, "--out", str(out))
+    found = run_command(sites[0], *command, accepted=VERDICTS)
+    return f"{found['verdict']}. {found['sentence']}"

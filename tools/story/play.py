@@ -7,11 +7,21 @@ from pathlib import Path
 from typing import Final
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from rich.table import Table
 
 import reliquary
+from reliquary.base.time import as_datetime
 from reliquary.client.errors import ReliquaryError
+from reliquary.net.clock import RealClock
 from tools.story import flows, pipelines
 from tools.story.flows import ORDERS, Flow
 from tools.story.relay import Relay
@@ -42,6 +52,7 @@ def try_story(pair: Pair, relay: Relay, *, with_spark: bool) -> None:
 
 def play(pair: Pair, relay: Relay, *, with_spark: bool) -> None:
     """Send the orders through a cut link and to a killed server, and show that nothing was lost."""
+    began = as_datetime(RealClock().now())
     flows.create_queues(pair.south)
     with pair.north.connect() as north, flows.open_agent(pair, FOLDER) as agent:
         story = Story(pair, relay, north, agent, flows.flows_of(north, agent, pair))
@@ -52,7 +63,7 @@ def play(pair: Pair, relay: Relay, *, with_spark: bool) -> None:
     for flow in every:
         flows.look(pair.south, flow)
     every.append(flows.read_by_mqqp(pair.south))
-    flows.count_refused_duplicates(pair.south, every)
+    flows.count_refused_duplicates(pair.south, every, began)
     show_table(every)
     if with_spark:
         show_spark(pair.north, pair.south)
@@ -111,7 +122,7 @@ class Story:
     def wait_until_delivered(self) -> None:
         """Return when all orders that were sent are at the south."""
         total = sum(flow.sent for flow in self.flows)
-        with Progress(console=out, transient=True) as progress:
+        with progress_bar(MofNCompleteColumn()) as progress:
             bar = progress.add_task("arrived at SOUTH", total=total)
 
             def delivered() -> int:
@@ -138,6 +149,12 @@ class Story:
         return f"the outgoing queues of NORTH, {self.pair.north.console}/console/records/outgoing"
 
 
+def progress_bar(*more: ProgressColumn) -> Progress:
+    """Return a bar with the time that passed: how long the rest takes is the senders' affair, or Spark's."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), *more, TimeElapsedColumn())
+    return Progress(*columns, console=out, transient=True)
+
+
 def show_table(every: list[Flow]) -> None:
     """Print what was sent and what arrived."""
     table = Table(
@@ -153,7 +170,7 @@ def show_table(every: list[Flow]) -> None:
 def show_spark(north: Site, south: Site) -> None:
     """Run the lake and the audit, and print where their results are; a failure ends no server."""
     with SparkSteps() as steps:
-        steps.begin("Spark is installed if it is missing (400 MB, once)")
+        steps.begin("Spark is installed if it is missing (600 MB, once)")
         if not pipelines.prepare_spark():
             out.print("Spark could not be installed, so this story has no lake and no audit.")
             return
@@ -165,7 +182,7 @@ def show_spark(north: Site, south: Site) -> None:
             part = "The audit"
             steps.begin("Spark audits the histories of both managers")
             verdict = pipelines.run_audit([north, south], REPORT.parent)
-            out.print(f"The audit says: {verdict}. Its report: {REPORT.resolve().as_uri()}")
+            out.print(f"The audit says: {verdict} Its report: {REPORT.resolve().as_uri()}")
         except (Exception, SystemExit) as why:  # noqa: BLE001 - both servers outlive any failure of Spark
             out.print(f"{part} failed, and both servers stay up: {why}")
 
@@ -174,8 +191,7 @@ class SparkSteps:
     """The progress of the part on Spark: a line for each step, and a bar with the time at a terminal."""
 
     def __init__(self) -> None:
-        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-        self._progress = Progress(*columns, console=out, transient=True)
+        self._progress = progress_bar()
         self._bar = self._progress.add_task("", total=SPARK_STEPS)
         self._begun = 0
 

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import reliquary
 from tools.story.relay import Address
@@ -146,8 +147,8 @@ class Pair:
         }
 
 
-def run_command(site: Site, *words: str, accepted: Set[int] = frozenset({0})) -> str:
-    """Run a command of Reliquary for a site, and return what it says in its last line of JSON.
+def run_command(site: Site, *words: str, accepted: Set[int] = frozenset({0})) -> dict[str, Any]:
+    """Run a command of Reliquary for a site, and return its last line of JSON; empty when it has none.
 
     StoryFault if its exit code is not an accepted one.
     """
@@ -157,8 +158,9 @@ def run_command(site: Site, *words: str, accepted: Set[int] = frozenset({0})) ->
     if done.returncode not in accepted:
         why = done.stderr.strip().splitlines()[-1:] or ["it gave no reason"]
         raise StoryFault(f"`reliquary {' '.join(words)}` ended with exit code {done.returncode}: {why[0]}")
-    last = done.stdout.strip().splitlines()[-1:] or ["{}"]
+    last = done.stdout.strip().splitlines()[-1:]
     try:
-        return str(json.loads(last[0]).get("verdict", last[0]))
+        found = json.loads(last[0]) if last else {}
     except ValueError:
-        return last[0]
+        return {}
+    return found if isinstance(found, dict) else {}

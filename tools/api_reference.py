@@ -1,4 +1,4 @@
-"""The part of the API's reference page that follows from the declarations of nouns of administration.
+"""The parts of the API's reference page that follow from declarations: paths, and nouns of administration.
 
 The rest of the page is written by hand; what lies between two marks, for each plane, is made anew.
 """
@@ -9,7 +9,7 @@ import ast
 import importlib
 import inspect
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
 from types import NoneType, UnionType
@@ -17,11 +17,22 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 
+from reliquary.console.app import table
+from reliquary.console.description import described as described_by_rows
+from reliquary.net.api.administration import routes_of
+from reliquary.net.api.description import described as described_by_routes
+from reliquary.net.api.openapi import Described
+from reliquary.net.api.routes import PREFIX, ROUTES, merged
+from reliquary.net.feed.endpoint import FeedEndpoint
 from reliquary.queueing.model.administration import Act, Noun, Plane
 
 PAGE = Path("docs/reference/api.md")
 BEGIN = {
     plane: f"<!-- Made by `./dev docs` from the nouns of the {plane.value} plane, up to the next mark. -->"
+    for plane in Plane
+}
+PATHS = {
+    plane: f"<!-- Made by `./dev docs` from the paths of the {plane.value} plane, up to the next mark. -->"
     for plane in Plane
 }
 END = "<!-- Up to here. -->"
@@ -42,11 +53,38 @@ def page(root: Path) -> str | None:
     text = (root / PAGE).read_text()
     nouns: tuple[Noun[Any], ...] = importlib.import_module("reliquary.client.nouns").NOUNS
     for plane, begin in BEGIN.items():
-        before, _, rest = text.partition(begin)
-        _, _, after = rest.partition(END)
-        made = "\n".join(line for noun in nouns if noun.plane is plane for line in section(noun))
-        text = f"{before}{begin}\n\n{made}\n{END}{after}"
+        text = _with_part(
+            text, begin, [line for noun in nouns if noun.plane is plane for line in section(noun)]
+        )
+        text = _with_part(text, PATHS[plane], [*paths(plane, nouns), ""])
     return text
+
+
+def _with_part(text: str, begin: str, lines: Iterable[str]) -> str:
+    """Return a page with the lines between a mark and the next one made anew, if it has this mark."""
+    before, mark, rest = text.partition(begin)
+    if not mark:
+        return text
+    _, _, after = rest.partition(END)
+    return "\n".join((f"{before}{begin}\n", *lines, f"{END}{after}"))
+
+
+def paths(plane: Plane, nouns: Iterable[Noun[Any]]) -> Iterator[str]:
+    """Yield a table of the methods and paths of a plane, as its description in OpenAPI has them."""
+    yield "| Method and path | What it does |"
+    yield "|---|---|"
+    for row in sorted(_described(plane, nouns), key=lambda each: (each.path, each.method)):
+        path = row.path.removeprefix(PREFIX.rstrip("/"))
+        yield f"| `{row.method} {path}` | {row.operation.summary} |"
+
+
+def _described(plane: Plane, nouns: Iterable[Noun[Any]]) -> list[Described]:
+    if plane is Plane.CONTROL:
+        return list(described_by_rows(table()))
+    no_server: Any = None  # the handlers are not called
+    feeds = FeedEndpoint(no_server, no_server, no_server)
+    of_nouns = [routes_of(noun, no_server) for noun in nouns if noun.plane is plane]
+    return [*described_by_routes(merged(ROUTES, *of_nouns, feeds.routes())), *feeds.streams()]
 
 
 def section(noun: Noun[Any]) -> Iterator[str]:

@@ -15,6 +15,7 @@ from tools import (
     conformance,
     dissector,
     drawings,
+    history_reference,
     metrics_reference,
     states,
 )
@@ -26,6 +27,7 @@ GENERATORS = (
     api_reference,
     configuration_reference,
     dissector,
+    history_reference,
     metrics_reference,
 )
 """Generators of one page each: `PAGE` is its path, `page` makes its text."""

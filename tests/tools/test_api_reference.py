@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
+
+import pytest
 
 from reliquary.client.nouns import NOUNS
 from reliquary.queueing.model.administration import Plane
 from tests.client.labels import LABEL, LabelInfo
+from tests.console.harness import Harness, play
 from tools import api_reference
 
 ROOT = Path(__file__).parents[2]
@@ -33,6 +37,24 @@ def test_only_what_lies_between_the_marks_is_made_anew(tmp_path: Path) -> None:
     assert "made before" not in page
     path.write_text(page)
     assert api_reference.page(tmp_path) == page
+
+
+@pytest.mark.parametrize("plane", list(Plane))
+def test_the_page_lists_the_paths_that_the_plane_describes(plane: Plane, tmp_path: Path) -> None:
+    async def scene(harness: Harness) -> None:
+        client = harness.data if plane is Plane.DATA else harness.control
+        described = json.loads((await client.request("GET", "/api/v1/openapi.json")).body)["paths"]
+        expected = {
+            f"| `{method.upper()} {path.removeprefix('/api/v1')}` | {each['summary']} |"
+            for path, methods in described.items()
+            for method, each in methods.items()
+            if path != "/api/v1/openapi.json"
+        }
+        made = list(api_reference.paths(plane, NOUNS))[2:]
+        assert set(made) == expected
+        assert len(made) == len(expected) > 20
+
+    play(tmp_path, scene)
 
 
 def test_without_a_page_there_is_nothing_to_make(tmp_path: Path) -> None:

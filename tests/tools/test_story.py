@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Event
 
 import pyarrow  # type: ignore[import-untyped]
 import pyarrow.parquet  # type: ignore[import-untyped]
@@ -19,7 +23,7 @@ import pytest
 
 import reliquary
 from reliquary.client.errors import ServerUnreachable
-from tools.story import flows, pipelines, play
+from tools.story import flows, pipelines, play, waiting
 from tools.story.__main__ import main, managers, options_of_serve, parser, wait_for_end
 from tools.story.flows import ORDERS, Flow, count_refused_duplicates
 from tools.story.relay import Relay
@@ -127,13 +131,27 @@ def test_a_wait_goes_on_while_there_is_progress_and_then_says_what_was_awaited(
 ) -> None:
     clock = [0.0]
     monkeypatch.setattr("time.monotonic", lambda: clock[0])
-    monkeypatch.setattr("threading.Event.wait", lambda _, span: clock.__setitem__(0, clock[0] + span))
+    monkeypatch.setattr(waiting, "pause", lambda: clock.__setitem__(0, clock[0] + LOOK))
     wait_for("the orders were there", 100, lambda: int(clock[0] / LOOK), "the queues", 2 * LOOK)
     with pytest.raises(StoryFault) as stopped:
         wait_for("the orders were there", 200, lambda: min(int(clock[0] / LOOK), 150), "the queues", 2 * LOOK)
     assert str(stopped.value) == (
         "it waited until the orders were there: 150 of 200, and no more in the last 1 s. Look at the queues"
     )
+
+
+def test_a_signal_ends_the_next_wait_even_where_python_drops_its_exception(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting, "stop_wanted", Event())
+    site = site_of(tmp_path, monkeypatch, "echo Try:; exec sleep 60")
+    site.start()
+    with suppress(KeyboardInterrupt):
+        waiting.stop()
+    for wait in (lambda: wait_for_end([site]), lambda: wait_for("it came", 1, lambda: 0, "the queues")):
+        with pytest.raises(KeyboardInterrupt):
+            wait()
+    site.stop()
 
 
 def test_a_command_that_fails_names_itself_its_code_and_its_last_line(
@@ -238,13 +256,15 @@ def test_orders_are_numbered_from_one_part_to_the_next() -> None:
 
 
 def contents(clean: Path) -> dict[tuple[str, str], list[tuple[str, bytes]]]:
-    """Return the messages in the queues of both managers, which do not run."""
+    """Return the messages in the queues of both managers, from copies of their folders."""
     found = {}
     for folder in ("reliquary-data", "reliquary-story/south"):
-        with reliquary.connect(clean / folder) as manager:
+        shutil.copytree(clean / folder, clean / "copy")
+        with reliquary.connect(clean / "copy") as manager:
             for name in [each.name for each in manager.queues() if each.kind == "private"]:
                 messages = manager.queue(name).browse()
                 found[folder, name] = [(each.id, each.body) for each in messages]
+        shutil.rmtree(clean / "copy")
     return found
 
 
@@ -259,11 +279,14 @@ def check_table(lines: list[str]) -> None:
 @pytest.mark.long
 @pytest.mark.timeout(0)  # a wait of the story ends by itself
 def test_the_story_loses_nothing_is_played_once_and_ends_with_its_servers(clean: Path) -> None:
-    command = [sys.executable, "-m", "tools.story", "--port", str(free_port(0))]
+    port = free_port(0)
+    command = [sys.executable, "-m", "tools.story", "--port", str(port)]
     environment = os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "200"}
 
-    def printed(*more: str, last: str, end: signal.Signals) -> list[str]:
-        """Return the lines of a story that is ended by a signal after the line that contains `last`."""
+    def printed(
+        *more: str, last: str, end: signal.Signals, do: Callable[[], object] = lambda: None
+    ) -> list[str]:
+        """Return the lines of a story up to the one that contains `last`; then do something, and end it."""
         lines = []
         with subprocess.Popen(
             [*command, *more], cwd=clean, env=environment, stdout=subprocess.PIPE, text=True
@@ -271,16 +294,19 @@ def test_the_story_loses_nothing_is_played_once_and_ends_with_its_servers(clean:
             assert process.stdout is not None
             for line in process.stdout:
                 lines.append(line)
-                if last in line:
+                if last in line or "The story stopped" in line:
+                    do()
                     break
             process.send_signal(end)
             assert "All is stopped in order" in process.stdout.read()
             assert process.wait() == 0
         return lines
 
-    check_table(printed("--without-spark", last="Look around", end=signal.SIGINT))
-    with reliquary.connect(clean / "reliquary-data") as north:
-        north.queue("orders").send("this stays too")
+    def send_here() -> None:
+        with reliquary.connect(f"http://127.0.0.1:{port}") as north:
+            north.queue("orders").send("this stays too")
+
+    check_table(printed("--without-spark", last="Look around", end=signal.SIGINT, do=send_here))
     before = contents(clean)
     assert sum(map(len, before.values())) == 4 * ORDERS + 1
     lines = printed(last="played before", end=signal.SIGTERM)
@@ -291,7 +317,8 @@ def test_the_story_loses_nothing_is_played_once_and_ends_with_its_servers(clean:
     options = ["--story"] if has_spark else ["--story", "--without-spark"]
     lines = printed(*options, last="Look around", end=signal.SIGINT)
     check_table(lines)
-    assert any("The audit says: proven." in line for line in lines) is has_spark
+    audit = [line for line in lines if line.startswith("The audit")]
+    assert [line.partition(".")[0] for line in audit] == ["The audit says: proven"] * has_spark, audit
     after = contents(clean)
     assert sum(map(len, after.values())) == 8 * ORDERS + 1
     assert all(after[queue][: len(kept)] == kept for queue, kept in before.items())

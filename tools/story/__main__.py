@@ -18,6 +18,7 @@ from pathlib import Path
 from tools.story.play import DONE, FOLDER, REPORT, out, try_story
 from tools.story.relay import Relay
 from tools.story.sites import HOST, Pair, Site, free_mqqb_host, free_port
+from tools.story.waiting import pause, stop
 
 
 def main(arguments: list[str]) -> int:
@@ -130,17 +131,16 @@ def running(site: Site) -> Iterator[None]:
 
 def wait_for_end(every: list[Site]) -> int:
     """Wait until a person or a service manager ends this process, or a server ends by itself."""
-    os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
-    for site in every:
-        code = site.ended_with()
-        if code is not None:
-            out.print(f"{site.name} has ended with exit code {code}, so the story ends too.")
+    while not (ended := [site for site in every if site.ended_with() is not None]):
+        pause()
+    for site in ended:
+        out.print(f"{site.name} has ended with exit code {site.ended_with()}, so the story ends too.")
     return 1
 
 
 if __name__ == "__main__":
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # a shell may start its jobs deaf to SIGINT
-        signal.signal(number, signal.default_int_handler)
+        signal.signal(number, stop)
     try:
         sys.exit(main(sys.argv[1:]))
     except KeyboardInterrupt:

@@ -12,6 +12,25 @@ PATIENCE = 60.0
 """Seconds without progress after which a wait ends; a protocol tries again after 20 at most."""
 
 
+stop_wanted = threading.Event()
+"""Set by the first signal that ends the story.
+
+The signal also raises KeyboardInterrupt, which Python drops in places such as callbacks of weak references.
+"""
+
+
+def stop(*_: object) -> None:
+    """Handle a signal that ends the story."""
+    stop_wanted.set()
+    raise KeyboardInterrupt
+
+
+def pause() -> None:
+    """Wait until the next look; KeyboardInterrupt when the story is to end."""
+    if stop_wanted.wait(LOOK):
+        raise KeyboardInterrupt
+
+
 class StoryFault(Exception):
     """A part of the story failed; the text says what failed, and where to look."""
 
@@ -25,7 +44,7 @@ def wait_for(
         if time.monotonic() - grew >= patience:
             so_far = f"{best} of {wanted}, and no more in the last {patience:.0f} s"
             raise StoryFault(f"it waited until {awaited}: {so_far}. Look at {where}")
-        threading.Event().wait(LOOK)
+        pause()
         found = count()
         if found > best:
             best, grew = found, time.monotonic()

@@ -1,4 +1,4 @@
-"""What an administrator asks for: the role that has the sequence does it."""
+"""Passes the requests of an administrator to the role that has the sequence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reliquary.queueing.model.administration import Done
 
 
 def on_close_wanted(state: State, event: CloseSequence, now: Instant) -> None:
-    """Close a sequence: it takes no new messages, or sends none."""
+    """Close a sequence, which then takes or sends no new messages."""
     if event.sequence in state.destination.sequences:
         destination.close(state, event.to, event.sequence, now)
     elif event.sequence in state.source.sequences:
@@ -22,7 +22,7 @@ def on_close_wanted(state: State, event: CloseSequence, now: Instant) -> None:
 
 
 def on_terminate_wanted(state: State, event: TerminateSequence, now: Instant) -> None:
-    """End a sequence without waiting for what is missing."""
+    """End a sequence without waiting for missing messages."""
     if event.sequence in state.destination.sequences:
         destination.terminate(state, event.to, event.sequence, now)
     elif event.sequence in state.source.sequences:

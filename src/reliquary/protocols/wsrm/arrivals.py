@@ -1,12 +1,12 @@
-"""What arrives, in a request to us or in the response to a request of ours: each part to its rule.
+"""Passes each part of an envelope that arrives, in a request or a response, to its rule.
 
     1. every SequenceAcknowledgement   the source
     2. the body                        _BODIES: one rule for each kind
     3. the Sequence header             the destination
-    4. every AckRequested              the destination, so that it confirms what came with it
+    4. every AckRequested              the destination, so that it confirms the messages with it
     5. the response                    written at once, with the verdict of the queue manager, or with a reply
 
-An envelope that breaks a rule is answered with a fault, and the parts behind the fault are not looked at.
+An envelope that breaks a rule is answered with a fault, and its remaining parts are ignored.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from reliquary.queueing.model.travel.transfer import BatchJudged
 
 
 def on_post(state: State, event: PostArrived, now: Instant) -> None:
-    """Take a request to one of our endpoints."""
+    """Process a request to an endpoint of this server."""
     try:
         envelope = decode(event.content_type, event.body)
     except WsrmFault as refused:
@@ -64,7 +64,7 @@ def on_post(state: State, event: PostArrived, now: Instant) -> None:
 
 
 def on_post_ended(state: State, event: PostEnded, now: Instant) -> None:
-    """Take what came back on a response, and let the route that asked for it know."""
+    """Process the envelope of a response, and report the result to its route."""
     envelope = _envelope_of(state, event)
     if envelope is not None:
         _take(state, Exchange(envelope, route=event.route, ticket=event.ticket), now)
@@ -75,7 +75,7 @@ def on_post_ended(state: State, event: PostEnded, now: Instant) -> None:
 
 
 def on_judged(state: State, signal: BatchJudged, now: Instant) -> None:
-    """The queue manager has taken or refused the message of an exchange."""
+    """Continue an exchange whose message the queue manager has accepted or refused."""
     exchange = state.turn.exchanges.pop(signal.ticket)
     exchange.judging = False
     try:
@@ -90,7 +90,7 @@ def on_judged(state: State, signal: BatchJudged, now: Instant) -> None:
 
 
 def on_caller_left(state: State, event: CallerLeft, now: Instant) -> None:
-    """Forget a request that waits for its reply: its caller has left."""
+    """Forget a request that waits for its reply, because its caller has disconnected."""
     del now
     backchannel.on_caller_left(state, event.to)
 
@@ -139,8 +139,8 @@ def _dispatch(state: State, exchange: Exchange, now: Instant) -> None:
 
 def _request_acknowledgements(state: State, exchange: Exchange, now: Instant) -> None:
     for identifier in exchange.envelope.ack_requests:
-        # gSOAP asks for the acknowledgement of the sequence that it offered, which is its own to write; and a
-        # message that was taken is not answered with a fault about another sequence
+        # gSOAP requests the acknowledgement of the sequence that it offered, which it has to write
+        # itself; and an accepted message is not answered with a fault about another sequence
         if _is_alone(exchange) or identifier in state.destination.by_identifier:
             acknowledging.on_ack_requested(state, exchange, identifier, now)
 
@@ -185,13 +185,13 @@ def _on_create(state: State, exchange: Exchange, body: CreateSequence, now: Inst
 
 
 def _target(*references: Reference | None) -> Reference | None:
-    """Return where messages of an offered sequence are sent; None for a client that cannot be reached."""
+    """Return the address for messages of an offered sequence; None for a client that cannot be reached."""
     given = next((each for each in references if each is not None and each.address), None)
     return None if given is None or is_anonymous(given.address) else given
 
 
 def _on_create_response(state: State, exchange: Exchange, body: CreateSequenceResponse, now: Instant) -> None:
-    """A sequence of ours exists; so does the one that we offered, where it was accepted."""
+    """Open a sequence that the peer has created, and the offered one if it was accepted."""
     source_creation.on_create_response(state, exchange, body, now)
     accepted, state.source.accepted_offers = state.source.accepted_offers, []
     for offer in accepted:
@@ -199,7 +199,7 @@ def _on_create_response(state: State, exchange: Exchange, body: CreateSequenceRe
 
 
 def _on_fault(state: State, exchange: Exchange, body: Fault, now: Instant) -> None:
-    """A peer refuses something; the role whose sequence the fault names reacts."""
+    """Pass a fault of a peer to the role whose sequence it names."""
     state.counts[Count.FAULTS_RECEIVED] += 1
     source_ending.on_fault(state, exchange, body, now)
     destination_ending.on_fault(state, exchange, body, now)

@@ -1,9 +1,9 @@
-"""The attachments of an envelope and the extension of a message, both ways.
+"""Converts between the attachments of an envelope and the extension of a message.
 
     one attachment, extension@reliquary      the extension, as it is
-    any others                               one MIME body in the extension, with a head that says so
+    any others                               one MIME body in the extension, with a head that shows it
 
-An extension counts as a MIME body only where `extension_of` would write it byte by byte.
+An extension counts as a MIME body only if `extension_of` would write equal bytes.
 """
 
 from __future__ import annotations

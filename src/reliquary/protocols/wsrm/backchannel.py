@@ -1,4 +1,4 @@
-"""Messages for clients that cannot be reached: on the response to a request, or to a MakeConnection.
+"""Sends messages to clients without an address, on responses to their requests or to MakeConnection.
 
 a request waits for its reply --> wait --- the application replies: the reply is the response
                                     |----- the client sends the request again: the newer one waits
@@ -34,12 +34,12 @@ REPLY_WAIT: Final = "wsrm-reply"
 
 
 def wait_for_reply(state: State, exchange: Exchange, now: Instant) -> None:
-    """Let a request wait for its reply; where the reply is known already, answer at once."""
+    """Let a request wait for its reply; if the reply is already known, answer at once."""
     message_id, sequence = exchange.envelope.message_id, exchange.reply_to
     for to, other in list(state.backchannel.unanswered.items()):
         if other.reply_to == sequence and other.envelope.message_id == message_id:
             _release(state, to)
-            _give_up(state, other, now)  # its client waits for the newer one
+            _give_up(state, other, now)  # its client waits for the newer request
     state.backchannel.unanswered[exchange.to] = exchange
     state.draft.ask(SetTimer((REPLY_WAIT, exchange.to), state.settings.reply_wait))
     _answer(state, exchange, now)
@@ -68,7 +68,7 @@ def _release(state: State, to: int) -> None:
 
 
 def on_reply_wait(state: State, to: int, now: Instant) -> None:
-    """No application replied in time."""
+    """Answer a request whose reply did not come in time."""
     exchange = state.backchannel.unanswered.pop(to, None)
     if exchange is not None:
         _give_up(state, exchange, now)
@@ -81,7 +81,10 @@ def _give_up(state: State, exchange: Exchange, now: Instant) -> None:
 
 
 def on_caller_left(state: State, to: int) -> None:
-    """The client has closed its connection: a reply waits until it sends the request again."""
+    """Forget a waiting request whose client has disconnected.
+
+    Its reply waits until the client sends it again.
+    """
     if to in state.backchannel.unanswered:
         _release(state, to)
 
@@ -90,7 +93,7 @@ def on_caller_left(state: State, to: int) -> None:
 
 
 def on_make_connection(state: State, exchange: Exchange, body: MakeConnection, now: Instant) -> None:
-    """Give a client that polls the next thing that waits for it."""
+    """Answer a polling client with the next envelope that waits for it."""
     dialect = exchange.envelope.dialect
     if body.unsupported:
         raise WsrmFault(unsupported_selection(body.unsupported), dialect)

@@ -1,6 +1,6 @@
-"""WS-RM as a carrier: which destinations are its own, and which messages it can bring there.
+"""Describes WS-RM as a carrier: its destinations, and the messages that it can bring there.
 
-A message that cannot be written as an envelope is refused when it is sent, where its sender can correct it.
+A message that cannot be written as an envelope is refused at the send, so that its sender can correct it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The body of a message and the content of a SOAP Body, both ways.
+"""Converts between the body of a message and the content of a SOAP Body.
 
     XML                 as it is, without byte order mark and XML declaration
     anything else       <rq:Binary xmlns:rq="urn:reliquary:wsrm" bodyType="8">base64</rq:Binary>
 
-XML with an element of that name at its top goes as base64 too, so that it comes back as it was.
+XML with an element of that name at its top is sent as base64 too, so that it arrives unchanged.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _OURS: Final = OURS.encode()
 _AS_WE_WRITE: Final = re.compile(
     rb'<rq:Binary xmlns:rq="' + _OURS + rb'"(?: bodyType="([0-9]{1,9})")?>([A-Za-z0-9+/=]*)</rq:Binary>'
 )
-"""Most content of this kind; it needs no parser."""
+"""The usual form of this content, which needs no parser."""
 _LARGEST_TYPE: Final = 2**32 - 1
 
 
 def content_of_body(body: bytes, body_type: int) -> tuple[bytes, bool]:
-    """Return the content for a body, and whether it is XML: then it says nothing of the body's type."""
+    """Return the content for a body, and whether it is XML; then it has no type of the body."""
     content = _as_xml(body)
     if content is not None:
         return content, True
@@ -41,7 +41,7 @@ def content_of_body(body: bytes, body_type: int) -> tuple[bytes, bool]:
 
 
 def body_of_content(content: bytes) -> tuple[bytes, int | None]:
-    """Return the body in a content, and its type where the content says it; ValueError for bad base64."""
+    """Return the body in a content, and its type if the content has it; ValueError for bad base64."""
     if _OURS not in content:
         return content, None
     if (written := _AS_WE_WRITE.fullmatch(content)) is not None:
@@ -85,7 +85,7 @@ def _as_xml(body: bytes) -> bytes | None:
 
 
 def _elements(content: bytes) -> list[Element] | None:
-    """Return the top elements of a content; None where it is not well-formed or has text between them."""
+    """Return the top elements of a content; None if it is not well-formed or has text between them."""
     try:
         outer = root_of(b"<e><e>" + content + b"</e></e>")  # as deep as it will be in a Body
     except XmlFault:

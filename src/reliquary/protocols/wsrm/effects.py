@@ -1,4 +1,4 @@
-"""What the network is asked to do, once the facts are on disk."""
+"""Defines what the network performs after the facts are on disk."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from reliquary.base.turn import Effect
 class Post(Effect, frozen=True):
     """Send an envelope; `PostEnded` follows.
 
-    The requests of one route and epoch go out in this order on one connection, several before the first is
-    answered; a new epoch is a new connection.
+    The requests of one route and epoch leave in this order on one connection, several before the first
+    is answered; a new epoch is a new connection.
     """
 
     route: int
@@ -18,10 +18,10 @@ class Post(Effect, frozen=True):
     url: str
     content_type: str
     action: str
-    """For the SOAPAction header; empty where it is not written."""
+    """The value of the SOAPAction header; empty if it is not written."""
     body: bytes
     trace_context: str = ""
-    """The trace that the message in it belongs to; empty for other envelopes."""
+    """The trace of the message in it; empty for other envelopes."""
 
 
 class HangUp(Effect, frozen=True):

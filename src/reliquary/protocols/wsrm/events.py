@@ -1,4 +1,4 @@
-"""Events from the network and from administrators, and the answer to a request."""
+"""Defines the events from the network and from administrators, and the answer to a request."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class PostArrived(Event, frozen=True):
 
     to: int
     endpoint: str
-    """The path behind /wsrm/, percent-decoded."""
+    """The path after /wsrm/, percent-decoded."""
     content_type: str
     body: bytes
     by: Principal = ANONYMOUS
@@ -24,11 +24,11 @@ class PostArrived(Event, frozen=True):
     secure: bool = False
     """Whether the request came over TLS."""
     trace_context: str = ""
-    """The trace that the request belongs to; what is in the envelope has its own."""
+    """The trace of the request; the message in the envelope has its own."""
 
 
 class PostAnswer(msgspec.Struct, frozen=True, gc=False):
-    """The response to a request; without a body where the status says everything."""
+    """The response to a request, without a body if the status is sufficient."""
 
     status: int
     content_type: str = ""
@@ -38,7 +38,7 @@ class PostAnswer(msgspec.Struct, frozen=True, gc=False):
 
 
 class CallerLeft(Event, frozen=True):
-    """The connection of a request without an answer has ended: its response is not needed any more."""
+    """The connection of an unanswered request has ended, so that no response is needed."""
 
     to: int
 
@@ -47,14 +47,14 @@ class CallerLeft(Event, frozen=True):
 
 
 class PostEnded(Event, frozen=True):
-    """A request of ours has its response, or will have none."""
+    """A POST of this manager was answered or has failed."""
 
     route: int
     epoch: int
     ticket: int
     """The ticket of the `Post`."""
     status: int = 0
-    """0 where there is none."""
+    """The HTTP status; 0 without a response."""
     content_type: str = ""
     body: bytes = b""
     failure: Failure | None = None
@@ -62,26 +62,26 @@ class PostEnded(Event, frozen=True):
 
 
 class Addressed(Event, frozen=True):
-    """The server listens: our endpoints are `origin/wsrm/<queue>`."""
+    """The server listens, and its endpoints are `origin/wsrm/<queue>`."""
 
     origin: str
     """The server that is connected to, as `http://host[:port]` or `https://host[:port]`."""
     authorities: frozenset[str]
-    """All our host names, `host` and `host:port` in lower case."""
+    """All host names of this server, `host` and `host:port` in lower case."""
 
 
 # -- requests of administrators; the answer is a `Done`
 
 
 class CloseSequence(Event, frozen=True):
-    """Take no new messages of a sequence that comes in; of one that goes out, send no new ones and end it."""
+    """Take no new messages of an incoming sequence; send no new ones in an outgoing sequence, and end it."""
 
     to: int
     sequence: int
 
 
 class TerminateSequence(Event, frozen=True):
-    """End a sequence now, whatever is missing; of one that goes out, what is missing goes on in the next."""
+    """End a sequence now; in an outgoing one, missing messages continue in the next sequence."""
 
     to: int
     sequence: int

@@ -1,10 +1,10 @@
-"""What a message keeps of the header that it came with, because no attribute has a place for it.
+"""Keeps the parts of a message's header for which no attribute has a place.
 
 It is one line of `Message.carrier_header`, a field of HTTPR that no application can choose:
 
     app-reliquary-wsrm:{"to":"http://host/wsrm/orders","message_id":"any text"}
 
-So a message that goes on by HTTPR takes it along, and one that came by HTTPR may still have it.
+So a message that HTTPR forwards carries it, and one that came by HTTPR may still have it.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class Kept(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
     to: str = ""
     message_id: str = ""
-    """The MessageID, where it does not follow from the identifier."""
+    """The MessageID, if it cannot be derived from the identifier."""
     action: str = ""
-    """The action, where the label does not hold all of it."""
+    """The action, if the label does not contain all of it."""
     reply_to: Reference | None = None
 
 
@@ -50,7 +50,7 @@ def carrier_header_of(kept: Kept) -> str:
 
 
 def kept_of(message: Message) -> Kept:
-    """Return what a message keeps of a header; nothing where it never came by WS-RM."""
+    """Return the kept header parts of a message; empty if it never came by WS-RM."""
     header = message.carrier_header
     at = 0 if header.startswith(FIELD) else header.find(f"\n{FIELD}") + 1
     if not header.startswith(FIELD, at):
@@ -63,7 +63,7 @@ def kept_of(message: Message) -> Kept:
 
 
 def shown_header(message: Message) -> dict[str, str] | None:
-    """Return what a reader is shown of the header that a message came with; None if it came otherwise."""
+    """Return the header of a message for a reader; None if it did not come by WS-RM."""
     kept = kept_of(message)
     if not kept.to:
         return None

@@ -1,4 +1,4 @@
-"""WS-ReliableMessaging as a machine: each event of the network and signal of the manager has its rule."""
+"""Implements WS-ReliableMessaging as a machine, which passes each event and signal to its rule."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Wsrm(Ruled[State]):
         recover(state)
 
     def finish(self, now: Instant) -> None:
-        """End what clients offered together with their sequences, and give replies to who waits for them."""
+        """End the offered sequences of ended ones, and give replies to the requests that wait for them."""
         state = self.state
         if state.turn.ended:
             ended, state.turn.ended = state.turn.ended, []
@@ -60,13 +60,13 @@ class Wsrm(Ruled[State]):
 
 
 def _on_era(state: State, signal: transfer.EraBegan, now: Instant) -> None:
-    """The store was restored: both roles begin new sequences."""
+    """Begin new sequences in both roles, because the store was restored."""
     destination_ending.on_era(state, signal, now)
     restoring.on_era(state, signal, now)
 
 
 def _addressed(state: State, event: events.Addressed, now: Instant) -> None:
-    """The server listens: both roles go on with what was outstanding before a restart."""
+    """Let both roles continue with work from before a restart, because the server listens."""
     state.address = OwnAddress(event.origin, event.authorities)
     state.draft.signal(transfer.AddressesKnown(WORDS, event.authorities, ENDPOINT_PATH))
     room.on_start(state, now)

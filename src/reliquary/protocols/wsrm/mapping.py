@@ -1,4 +1,4 @@
-"""A message of the queue manager and an envelope of WS-RM, both ways.
+"""Converts between messages of the queue manager and envelopes of WS-RM.
 
     Body              body, see `content`          ReplyTo       response_queue, by the caller
     Action            label                        attachments   extension, see `attachments`
@@ -75,7 +75,7 @@ __all__ = [
 ]
 
 ACTION: Final = f"{OURS}/Message"
-"""The action of a message whose label is no URI."""
+"""The action of a message whose label is not a URI."""
 _DIRECT: Final = "DIRECT="
 _DEFAULTS: Final = Properties()
 _URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:[!#-;=?-\[\]_a-z~]+")
@@ -85,7 +85,7 @@ _RESERVED: Final = (
     f"{rm11.MAKE_CONNECTION_NAMESPACE}/",
     *(f"{namespace}/" for namespace in addressing.VERSIONS),
 )
-"""Actions that mean something else than an application's message."""
+"""Actions with another meaning than an application's message."""
 
 NOT_CARRIED: Final = {
     "discard_refused": "a request to the manager of the sender",
@@ -134,17 +134,17 @@ NOT_CARRIED: Final = {
     "carrier_header": "it is said in the words of another protocol, or is what `kept` has",
     "stored_body": "larger than an envelope may be",
 }
-"""Attributes of a message of which an envelope says nothing, with the reason of each."""
+"""Attributes that an envelope does not contain, each with the reason."""
 
 
 # -- arriving
 
 
 def message_of(envelope: Envelope, *, fallback: ObjectId, response_queue: str, now: Instant) -> Message:
-    """Return the message of an envelope whose body is a Payload; WsrmFault where it cannot be one.
+    """Return the message of an envelope whose body is a Payload; WsrmFault if it cannot be one.
 
-    `fallback` is its identifier if the envelope has no MessageID, `response_queue` what ReplyTo means.  It is
-    within the ranges of a message.
+    `fallback` is its identifier if the envelope has no MessageID, `response_queue` the meaning of
+    ReplyTo.  It is within the ranges of a message.
     """
     payload = envelope.body
     assert isinstance(payload, Payload)
@@ -189,7 +189,7 @@ def message_of(envelope: Envelope, *, fallback: ObjectId, response_queue: str, n
 
 
 def _label(action: str) -> str:
-    """Return the label that an action stands for; what is too long for a label is cut off and kept."""
+    """Return the label for an action; the rest of a long action is cut off and kept."""
     return "" if action == ACTION else action[:LABEL_LIMIT]
 
 
@@ -212,7 +212,7 @@ def _read_properties(properties: Properties, into: dict[str, Any]) -> None:
 
 
 def _kept_header(envelope: Envelope, message_id: str) -> str:
-    """Return what the attributes do not say, as `Message.carrier_header`; `message_id` if they do not."""
+    """Return `Message.carrier_header` with the values that no attribute has; `message_id` is one of them."""
     action, reply_to = envelope.action, envelope.reply_to
     to = "" if envelope.to is None else envelope.to.address
     action = action if len(action) > LABEL_LIMIT else ""
@@ -225,7 +225,7 @@ def _kept_header(envelope: Envelope, message_id: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _kept_address(to: str) -> str:
-    """Return the address of a message of which only To is kept; most messages are of this kind."""
+    """Return the address of a message of which only To is kept, as for most messages."""
     return carrier_header_of(Kept(to))
 
 
@@ -243,7 +243,7 @@ def envelope_of(
     ack_requests: tuple[str, ...] = (),
     acknowledgements: tuple[Acknowledgement, ...] = (),
 ) -> Envelope:
-    """Return the envelope of a message; UsageError where none can carry it.
+    """Return the envelope of a message; UsageError if no envelope can carry it.
 
     `relates_to` is the MessageID of its request, as that was written.
     """
@@ -275,7 +275,7 @@ def envelope_of(
 
 
 def check_sendable(message: Message) -> None:
-    """Refuse a message that no envelope can carry; UsageError says why."""
+    """Refuse a message that no envelope can carry, with a UsageError that has the reason."""
     if message.stored_body is not None:
         raise UsageError(f"a body of {message.stored_body.size} bytes is too large for an envelope of WS-RM")
     for text in (message.label, message.response_queue, message.administration_queue):
@@ -283,7 +283,7 @@ def check_sendable(message: Message) -> None:
 
 
 def _action(label: str, kept: Kept) -> str:
-    """Return the action for a label: the label itself where it is a URI."""
+    """Return the action for a label: the label itself if it is a URI."""
     if kept.action[:LABEL_LIMIT] == label != "" and not kept.action.startswith(_RESERVED):
         return kept.action
     if _URI.fullmatch(label) and not label.startswith(_RESERVED):
@@ -294,7 +294,10 @@ def _action(label: str, kept: Kept) -> str:
 def _properties(
     message: Message, action: str, relates_to: str, *, says_type: bool, has_reply_to: bool
 ) -> Properties | None:
-    """Return the properties that differ from their defaults; None where all are as a reader assumes."""
+    """Return the properties that differ from their defaults.
+
+    None if all have the values that a reader assumes.
+    """
     more = message.more or USUAL
     correlation, label = more.correlation, message.label
     forever = message.time_to_be_received == FOREVER
@@ -316,7 +319,7 @@ def _properties(
         trace_context=more.trace_context,
     )
     if properties == _DEFAULTS:
-        return None  # when it was sent is no reason to write them
+        return None  # the time of sending alone is no reason to write them
     return msgspec.structs.replace(properties, sent_time=message.sent_time)
 
 

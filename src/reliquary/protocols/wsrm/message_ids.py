@@ -1,6 +1,6 @@
-"""MessageID of WS-Addressing and the identifier of a message, both ways.
+"""Converts between the MessageID of WS-Addressing and the identifier of a message.
 
-    uuid:43@5b1f0c6e-3d0a-4c1e-9a77-0e2f6c8d4b10        ours: the number 43 of that manager
+    uuid:43@5b1f0c6e-3d0a-4c1e-9a77-0e2f6c8d4b10        Reliquary: the number 43 of that manager
     urn:uuid:5b1f0c6e-3d0a-4c1e-9a77-0e2f6c8d4b10       of most peers: number 1 of that GUID
     any other text                                      number 1 of a GUID that is made of the text
 
@@ -30,7 +30,7 @@ def message_id_of(identifier: ObjectId) -> str:
 
 
 def identifier_of(message_id: str) -> ObjectId:
-    """Return the identifier for a MessageID; NO_OBJECT for none."""
+    """Return the identifier for a MessageID; NO_OBJECT for an empty one."""
     return read_message_id(message_id)[0]
 
 
@@ -72,10 +72,10 @@ def _reversible(text: str) -> ObjectId | None:
 
 
 _guid: Final = lru_cache(maxsize=256)(UUID)
-"""Managers send many messages, so their GUIDs are remembered."""
+"""A cache of GUIDs, because managers send many messages."""
 
 
 @lru_cache(maxsize=256)
 def _text(number: int) -> str:
-    """Return a GUID as text; it is remembered by its number, because a UUID hashes slowly."""
+    """Return a GUID as text; the cache is by its number, because a UUID hashes slowly."""
     return str(UUID(int=number))

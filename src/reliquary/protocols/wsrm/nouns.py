@@ -1,4 +1,4 @@
-"""Sequences as a noun of administration: messages that come and go by WS-ReliableMessaging."""
+"""Describes sequences as a noun of administration: messages that come and go by WS-ReliableMessaging."""
 
 from __future__ import annotations
 
@@ -14,14 +14,17 @@ from reliquary.queueing.model.administration import Act, Listing, Machines, Noun
 
 
 class SequenceInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """A sequence of WS-ReliableMessaging as it was a moment ago."""
+    """A sequence of WS-ReliableMessaging at the time of the request."""
 
     number: int
     """The number that this manager gave it."""
     direction: str
     """The direction of the sequence: `in` or `out`."""
     state: str
-    """`open`, `closed` or `ended`; of one that goes out `creating`, `open`, `closing` or `terminating`."""
+    """`open`, `closed` or `ended`.
+
+    For an outgoing sequence `creating`, `open`, `closing` or `terminating`.
+    """
     identifier: str
     """The identifier at both ends; empty until the peer has created the sequence."""
     queue: str
@@ -39,7 +42,7 @@ class SequenceInfo(msgspec.Struct, frozen=True, kw_only=True):
     gaps: str
     """The numbers below `last` that are not acknowledged."""
     last: int
-    """The highest number that was given, or that came."""
+    """The highest number that was assigned, or that came."""
     unacknowledged: int = 0
     """Messages that were sent and are not acknowledged."""
     retransmissions: int = 0
@@ -51,11 +54,12 @@ class SequenceInfo(msgspec.Struct, frozen=True, kw_only=True):
     dropped: int = 0
     """Messages for which there was no room, since the process started."""
     room: int | None = None
-    """How many messages the destination takes, BufferRemaining; None where it is not known, or the sequence
-    is over.
+    """How many messages the destination takes, BufferRemaining.
+
+    None if it is not known, or the sequence has ended.
     """
     polling: bool = False
-    """Whether there is no room, and the destination is asked for it from time to time."""
+    """Whether there is no room, and the source asks the destination for room from time to time."""
     to: str = ""
     """The address that its messages are sent to; empty for a client that cannot be reached."""
     acks_to: str = ""
@@ -63,11 +67,11 @@ class SequenceInfo(msgspec.Struct, frozen=True, kw_only=True):
     pair: int = 0
     """The number of the sequence in the other direction that was offered with this one, or this with it."""
     created: datetime | None = None
-    """When one that comes in was created."""
+    """The time of creation of an incoming sequence."""
     expires: datetime | None = None
-    """When one that comes in ends, whatever happens."""
+    """The time at which an incoming sequence ends in any case."""
     used: datetime | None = None
-    """When its peer last sent something; None where that was before a restart."""
+    """The time at which its peer last sent something; None if that was before a restart."""
     ended: datetime | None = None
 
 

@@ -1,4 +1,4 @@
-"""Numbers of sequences, which never decrease, and identifiers that cannot be guessed."""
+"""Makes numbers of sequences, which never decrease, and identifiers that cannot be guessed."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class Counters(msgspec.Struct, frozen=True, omit_defaults=True):
     """Counters that never decrease, kept in one row."""
 
     sequence: int = 0
-    """The number of the newest sequence, in whichever direction."""
+    """The number of the newest sequence, in either direction."""
 
 
 COUNTERS: Final = Table("wsrm_counters", Counters)
 ONLY: Final = b"\0"
 sequence_key = Layout(">I").pack
-"""The key of a sequence in every table that has a row for one."""
+"""The function for the key of a sequence in each table with a row for one."""
 
 
 class SequenceNumbered(Fact, frozen=True):
@@ -45,7 +45,7 @@ def next_sequence(state: State) -> int:
 
 
 def new_identifier(state: State, now: Instant) -> str:
-    """Return `urn:uuid:...` for a sequence or a message of ours; no other call returns it, in any process."""
+    """Return `urn:uuid:...` for an own sequence or message; no other call returns it, in any process."""
     state.identifiers += 1
     words = f"{state.counters.sequence} {state.identifiers} {now}".encode()
     digest = blake2b(words, digest_size=16, key=state.settings.seed[:64]).digest()

@@ -1,6 +1,6 @@
-"""Application messages outside any sequence.
+"""Processes application messages outside any sequence.
 
-in a request     an endpoint that does not require WS-RM takes it as it comes; else WSRMRequired
+in a request     an endpoint that does not require WS-RM takes it unchanged; else WSRMRequired
 on a response    it goes into the queue for replies of the peer's settings; without one it is dropped
 an empty Body    of an acknowledgement or an AckRequested alone: there is no message
 """
@@ -22,7 +22,7 @@ from reliquary.queueing.travel.crossing import as_sent_onward
 
 
 def on_payload(state: State, exchange: Exchange, body: Payload, now: Instant) -> None:
-    """Take a message that has no place in a sequence."""
+    """Process a message without a number in a sequence."""
     envelope = exchange.envelope
     if not body.content and not body.attachments and (envelope.acknowledgements or envelope.ack_requests):
         return
@@ -62,7 +62,10 @@ def on_payload(state: State, exchange: Exchange, body: Payload, now: Instant) ->
 
 
 def on_judged(state: State, exchange: Exchange, signal: BatchJudged) -> None:
-    """Refuse what the queue manager refused; the peer may send it again where it was only too early."""
+    """Refuse a message that the queue manager refused.
+
+    After a temporary refusal the peer may send it again.
+    """
     if signal.outcome is Outcome.DELIVERED:
         return
     if not exchange.to:

@@ -1,11 +1,11 @@
-"""The WSDL 1.1 of an endpoint, with what WS-Policy says of it, so that tools can make a client.
+"""Writes the WSDL 1.1 of an endpoint with its WS-Policy, so that tools can make a client.
 
     portType Queue     Send       one-way: <Message> with any XML in it
                        Request    as Send, with a <Message> as reply; where the endpoint takes offers
     bindings           WS-RM 1.0 and 1.1, SOAP 1.1 and 1.2, each with WS-Addressing 1.0
 
 The endpoint takes any other XML in the Body too; tools need a name for it.
-RmFlowControl is how .NET and Metro tell a client how many messages the receiver holds.
+With RmFlowControl, .NET and Metro give a client the number of messages that the receiver holds.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _NO_NAME: Final = re.compile(r"[^A-Za-z0-9_]+")
 
 
 def wsdl(name: str, url: str, endpoint: EndpointSettings, settings: WsrmSettings) -> bytes:
-    """Return the WSDL of the endpoint /wsrm/<name> that is reached at a URL."""
+    """Return the WSDL of the endpoint /wsrm/<name> at a URL."""
     text = (
         '<?xml version="1.0" encoding="utf-8"?>\n'
         f'<wsdl:definitions name={quoted(_name(name))} targetNamespace="{OURS}" xmlns:tns="{OURS}"\n'
@@ -69,7 +69,7 @@ def wsdl(name: str, url: str, endpoint: EndpointSettings, settings: WsrmSettings
 
 
 def _name(name: str) -> str:
-    """Return a name for XML that is made of an endpoint's name."""
+    """Return a name for XML that is made from the name of an endpoint."""
     return f"Queue_{_NO_NAME.sub('_', name)}"
 
 

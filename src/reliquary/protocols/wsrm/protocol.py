@@ -1,4 +1,4 @@
-"""WS-ReliableMessaging as a protocol that a queue manager can be opened with."""
+"""Describes WS-ReliableMessaging as a protocol with which a queue manager can be opened."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The state from its rows: connections, waits and room end with the process, sequences do not."""
+"""Rebuilds the state from its rows; connections, waits and room end with the process, sequences do not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Responses are written: to the request itself, or to the address that it names for them.
+"""Writes responses: to the request itself, or to the address that it names for them.
 
 the response    its request's ReplyTo (of a fault, FaultTo)    what leaves
 none            any                                            202, or 200 with acknowledgements
@@ -33,7 +33,7 @@ from reliquary.protocols.wsrm.state import Count, State
 from reliquary.protocols.wsrm.transport import send
 
 RELATED: Final = (CreateSequenceResponse, CloseSequenceResponse, TerminateSequenceResponse, Fault)
-"""Bodies whose envelope names the request that they respond to."""
+"""Bodies whose envelope names the request that they answer."""
 
 
 def respond(state: State, exchange: Exchange, now: Instant) -> None:

@@ -1,6 +1,6 @@
-"""The format names of WS-RM endpoints: `DIRECT=WSRM://host[:port]/path`, WSRMS over TLS.
+"""Reads and writes format names of WS-RM endpoints: `DIRECT=WSRM://host[:port]/path`, WSRMS over TLS.
 
-What follows the host belongs to the endpoint.  On a manager of ours it is `/wsrm/<queue>`.
+Only the endpoint understands the text after the host.  For a Reliquary manager it is `/wsrm/<queue>`.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from reliquary.queueing.model.names.schemes import Scheme, register
 ENDPOINT_PATH: Final = "/wsrm/"
 """The path under which a manager's endpoints are found."""
 BACK: Final = "anonymous.invalid"
-"""The host in names of sequences to clients that cannot be reached: their messages leave on responses."""
+"""The host in names of sequences to clients without an address, whose messages leave on responses."""
 
 
 def _queue_path(path: str) -> str:
-    r"""Return `private$\orders` for `/wsrm/private$/orders`; nothing where the endpoint is not ours."""
+    r"""Return `private$\\orders` for `/wsrm/private$/orders`; empty for a foreign endpoint."""
     head, found, rest = path.partition("?")[0].partition(ENDPOINT_PATH)
     return unquote(rest, errors="replace").replace("/", "\\") if found and not head else ""
 
@@ -35,7 +35,7 @@ def names_endpoint(name: SingleName) -> bool:
 
 
 def url_of(name: DirectName) -> str:
-    """Return the URL that an endpoint is reached at."""
+    """Return the URL of an endpoint."""
     return f"{_CONTACTED_BY[name.scheme]}://{name.address}{name.path.partition('#')[0]}"
 
 
@@ -49,7 +49,7 @@ def name_of_url(url: str) -> str:
 def offered_name(identifier: str, url: str) -> str:
     """Return the name under which messages go into a sequence that a client offered.
 
-    `url` is where the client listens; empty for one that cannot be reached.
+    `url` is the address of the client; empty for one that cannot be reached.
     """
     offered = quote(identifier, safe="")
     return f"{name_of_url(url)}#{offered}" if url else f"DIRECT={WSRM.word}://{BACK}/{offered}"

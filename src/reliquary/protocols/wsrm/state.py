@@ -1,7 +1,7 @@
-"""All that the rules of WS-ReliableMessaging read and write.
+"""Defines the state that the rules of WS-ReliableMessaging read and write.
 
 Durable state changes only through `destination.apply`, `source.apply` and `numbering`; `recovery.recover`
-reads it from the rows.  Everything here ends with the process, but for `counters`.
+reads it from the rows.  Everything here is lost with the process, except `counters`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _nothing_due(address: str) -> tuple[Acknowledgement, ...]:
 
 
 class Count(Word):
-    """Counts of what happened, for the metrics."""
+    """The counters for the metrics."""
 
     DUPLICATES = "duplicates"
     """The number of messages that came again."""
@@ -38,9 +38,9 @@ class Count(Word):
     ACKNOWLEDGEMENTS_SENT = "acknowledgements-sent"
     ACKNOWLEDGEMENTS_RECEIVED = "acknowledgements-received"
     RETRANSMISSIONS = "retransmissions"
-    """Messages that our source sent again."""
+    """The messages that the own source sent again."""
     POLLS = "polls"
-    """AckRequested that our source sent while BufferRemaining was 0."""
+    """The AckRequested that the own source sent while BufferRemaining was 0."""
     FAULTS_SENT = "faults-sent"
     FAULTS_RECEIVED = "faults-received"
     GAPS = "gaps"
@@ -52,15 +52,15 @@ class TurnState:
     """State of one turn only; it is empty when the turn ends.
 
     `plain` and `destination.delivery` add exchanges, `arrivals` removes them; `destination.ending` and the
-    modules of `source` note what `machine` and `backchannel` do at the end of the turn.
+    modules of `source` record the work of `machine` and `backchannel` for the end of the turn.
     """
 
     exchanges: dict[int, Exchange] = field(default_factory=dict)
     """Exchanges that the queue manager judges, by ticket."""
     ended: list[int] = field(default_factory=list)
-    """Sequences that came in and ended: what their clients offered ends too."""
+    """Incoming sequences that ended, so that the sequences which their clients offered end too."""
     ready: list[int] = field(default_factory=list)
-    """Sequences that go out on responses and have something to send."""
+    """Sequences that send on responses and have something to send."""
 
 
 @dataclass(slots=True)
@@ -88,10 +88,10 @@ class Routes:
 
 @dataclass(slots=True)
 class OwnAddress:
-    """Our own names; `machine` writes it when the server listens."""
+    """The own names; `machine` writes them when the server listens."""
 
     origin: str = ""
-    """`http://host[:port]` of our endpoints; empty until the server listens."""
+    """The `http://host[:port]` of the endpoints; empty until the server listens."""
     authorities: frozenset[str] = frozenset()
 
 
@@ -116,6 +116,9 @@ class State:
         self.message_id_of: Callable[[ObjectId], str] = message_id_of
         """Returns the MessageID of a message that may be replied to; the machine replaces it."""
         self.acknowledgements_due: Callable[[str], tuple[Acknowledgement, ...]] = _nothing_due
-        """Takes what is due to an address, for an envelope that leaves for it; the machine replaces it."""
+        """Takes the due acknowledgements for an envelope that leaves for an address.
+
+        The machine replaces it.
+        """
         self.counts: Counter[Count] = Counter()
         """Counts since the process started."""

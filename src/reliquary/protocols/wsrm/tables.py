@@ -1,4 +1,4 @@
-"""The list of all database tables of WS-ReliableMessaging."""
+"""Lists all database tables of WS-ReliableMessaging."""
 
 from __future__ import annotations
 

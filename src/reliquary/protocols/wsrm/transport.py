@@ -1,11 +1,11 @@
-"""Envelopes leave: as requests to an address, or into the mailbox of a client that fetches them.
+"""Sends envelopes: as requests to an address, or into the mailbox of a client that fetches them.
 
     to an http or https URL     Post, on the route of that URL; acknowledgements that are due there go along
     to a MakeConnection URI     the mailbox; the client's next poll takes it
     to an anonymous address     nowhere: only the response to a request reaches it
 
-What is sent here is not sent again: a peer that misses an acknowledgement asks for it, and a peer that
-misses a response repeats its request.
+Envelopes that are sent here are not sent again: a peer that misses an acknowledgement asks for it, and
+a peer that misses a response repeats its request.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from reliquary.protocols.wsrm.numbering import new_identifier
 from reliquary.protocols.wsrm.state import State
 
 MAILBOX_LIMIT: Final = 64
-"""Envelopes that wait for one client; the oldest is dropped, and its sender repeats it when it is missed."""
+"""The most envelopes that wait for a client; the oldest is dropped, and its sender repeats it if needed."""
 MAILBOXES_LIMIT: Final = 10_000
 
 
 def send(state: State, to: Reference, envelope: Envelope, now: Instant) -> None:
-    """Send an envelope to an address; nothing is sent to one that only responses reach."""
+    """Send an envelope to an address; nothing is sent to an address that only responses reach."""
     if is_polled(to.address):
         _keep(state, to.address, envelope)
     elif is_anonymous(to.address) or not to.address.lower().startswith(("http://", "https://")):
@@ -70,4 +70,4 @@ def _post(state: State, to: Reference, envelope: Envelope, now: Instant) -> None
             encoded.data,
         )
     )
-    state.draft.wait()  # it may report what an earlier turn made durable
+    state.draft.wait()  # it may report facts that an earlier turn wrote

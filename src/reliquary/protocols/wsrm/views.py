@@ -1,4 +1,4 @@
-"""Records of WS-RM's sequences for administrators; read from the state, never changed."""
+"""Makes records of WS-RM's sequences for administrators; it reads the state and never changes it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _view(state: State, number: int, offers: dict[str, int]) -> SequenceInfo | N
 
 
 def _own_offers(state: State) -> dict[str, int]:
-    """Return our sequences by the identifiers of what we offered with them."""
+    """Return the own sequences by the identifiers of their offers."""
     return {each.row.offer: number for number, each in state.source.sequences.items() if each.row.offer}
 
 
@@ -126,7 +126,7 @@ def _moment(microseconds: int) -> datetime | None:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """The metrics show these counts, which are sums over all sequences."""
+    """The sums over all sequences, for the metrics."""
 
     sequences: dict[tuple[str, str], int]
     """The number of sequences, by direction and state."""

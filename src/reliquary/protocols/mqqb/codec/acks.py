@@ -118,7 +118,11 @@ def is_for_order_queue(packet: UserMessage) -> bool:
 
 
 def read_ack(packet: UserMessage) -> OrderAck | FinalAck | None:
-    """Return the acknowledgement in a packet to the order queue; None for anything else."""
+    """Return the acknowledgement in a packet to the order queue; None for anything else.
+
+    # DEPARTS from 3.1.5.1.1 (QB-026, QB-027): flags of the base header are ignored, because a SessionHeader
+    # may be part of any packet (G-41).
+    """
     found = packet.properties
     if found.label != LABEL or len(found.body) < SIZE:
         return None

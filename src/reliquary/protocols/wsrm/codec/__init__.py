@@ -1,4 +1,4 @@
-"""Bytes to values and back, without state.
+"""Encodes and decodes envelopes, without state.
 
 It may import `queueing`, `wire` and `base`.  Begin with `values`.
 """

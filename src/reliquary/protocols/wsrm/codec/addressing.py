@@ -1,4 +1,4 @@
-"""The spelling of WS-Addressing 2004/08 and 1.0, and what the special addresses of both mean."""
+"""Defines the spelling of WS-Addressing 2004/08 and 1.0, and the meaning of the special addresses of both."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ANONYMOUS: Final = {
 }
 """The address of a client that is answered on the HTTP response."""
 NONE: Final = f"{NAMESPACES[Addressing.WSA10]}/none"
-"""The address where nothing is to be sent; 2004/08 has none."""
+"""The address to which nothing is to be sent; 2004/08 has none."""
 FAULT_ACTIONS: Final = {version: f"{namespace}/fault" for version, namespace in NAMESPACES.items()}
 SOAP_FAULT_ACTIONS: Final = {
     Addressing.WSA2004: FAULT_ACTIONS[Addressing.WSA2004],

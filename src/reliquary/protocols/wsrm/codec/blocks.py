@@ -1,7 +1,7 @@
-"""Header blocks as text, in the order and with the attributes that the specifications print.
+"""Writes header blocks in the order and with the attributes that the specifications print.
 
-The prefix of SOAP's namespace is a parameter: it may stand nowhere in the content of the Body, so that a
-reader of the content finds nothing in it that belongs to the envelope.
+The prefix of SOAP's namespace is a parameter: it must not occur in the content of the Body, so that no
+reader takes the content for a part of the envelope.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from reliquary.protocols.wsrm.codec.values import (
 from reliquary.wire.xml_text import escaped
 
 REMEMBERED: Final = 1024
-"""Blocks and references that are kept for the next message."""
+"""The number of blocks and references that are cached."""
 _IS_PARAMETER: Final = (
     f' xmlns:wsaReference="{addressing.NAMESPACES[Addressing.WSA10]}"'
     ' wsaReference:IsReferenceParameter="true"'
@@ -92,9 +92,9 @@ def ack_requested_block(identifier: str) -> str:
 
 
 def acknowledgement_block(acknowledgement: Acknowledgement, version: Version) -> str:
-    """Return wsrm:SequenceAcknowledgement, with BufferRemaining behind all else (FC-005, FC-007).
+    """Return wsrm:SequenceAcknowledgement, with BufferRemaining at the end (FC-005, FC-007).
 
-    The schema allows ranges or Nack, so Nack is written only where there is nothing else to say.
+    The schema allows ranges or Nack, so Nack is written only without ranges.
     """
     if acknowledgement.ranges:
         said = "".join([

@@ -1,6 +1,6 @@
-"""The bodies of WS-RM and WS-MakeConnection, as values; `fault_reader` reads faults.
+"""Reads the bodies of WS-RM and WS-MakeConnection; `fault_reader` reads faults.
 
-Elements that only WS-RM 1.1 has are taken in the namespace of 1.0 too, because gSOAP writes them there.
+Elements that only WS-RM 1.1 has are accepted in the namespace of 1.0 too, because gSOAP writes them there.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _INCOMPLETE: Final = {each.value: each for each in Incomplete}
 
 
 def read_body(document: Document, element: Element) -> Body | None:
-    """Return what an element of WS-RM says that is the first in a Body; None for other elements."""
+    """Return the value of the first element in a Body, if it is one of WS-RM; None for other elements."""
     reader = _READERS.get(element.tag)
     if reader is None:
         return None

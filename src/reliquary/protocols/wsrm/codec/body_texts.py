@@ -1,4 +1,4 @@
-"""Bodies of WS-RM and WS-MakeConnection as text; children stand in the order of the schemas."""
+"""Writes bodies of WS-RM and WS-MakeConnection; children have the order of the schemas."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Protocol = (
 
 
 def body_action(body: Protocol, version: Version) -> str:
-    """Return the action of a body; UsageError where the version does not have this body."""
+    """Return the action of a body; UsageError if the version does not have this body."""
     if isinstance(body, MakeConnection):
         return rm11.MAKE_CONNECTION
     if version is Version.RM10:
@@ -50,7 +50,7 @@ def body_action(body: Protocol, version: Version) -> str:
 
 
 def body_text(body: Protocol, dialect: Dialect) -> str:
-    """Return the element of a body."""
+    """Return a body as an element."""
     if isinstance(body, MakeConnection):
         return _make_connection(body)
     name = type(body).__name__

@@ -1,10 +1,10 @@
-"""Bytes that came, as an envelope: the body of a request or of a response, plain or in MIME parts.
+"""Decodes an envelope from the body of a request or a response, plain or in MIME parts.
 
     MIME parts --> document (hardened) --> header blocks --> body of WS-RM, fault, or content as it is
                '-> a head that is known (`recurring`), and content
 
-`WsrmFault` is all that comes out of bytes that are no envelope.  What peers may leave out or write otherwise
-is in `headers` and `bodies`; the version of SOAP follows from the Envelope, not from the Content-Type.
+Bytes that are no envelope raise `WsrmFault`.  The modules `headers` and `bodies` accept deviations of
+peers; the version of SOAP follows from the Envelope, not from the Content-Type.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def decode(content_type: str, body: bytes) -> Envelope:
 
 
 def _head(frame: bytes) -> recurring.Head | None:
-    """Return what a frame says; None where it does not stand for all messages that have it."""
+    """Return the head of a frame; None if it does not represent all messages with this frame."""
     try:
         document = _document(frame)
         envelope = _envelope(document, Parts(frame))
@@ -69,7 +69,10 @@ def _head(frame: bytes) -> recurring.Head | None:
 
 
 def _claimed(content_type: str) -> Dialect:
-    """Return the dialect of an answer to what cannot be read: only the Content-Type says which SOAP it is."""
+    """Return the dialect of an answer to an unreadable request.
+
+    Only the Content-Type shows the SOAP version.
+    """
     is_soap12 = "application/soap+xml" in content_type.lower()
     return Dialect(soap=Soap.SOAP12 if is_soap12 else Soap.SOAP11)
 
@@ -134,7 +137,7 @@ def _halves(document: Document) -> tuple[Element | None, Element]:
 
 
 def _read_content(document: Document, header: Header, body: Element, parts: Parts) -> Body:
-    if len(body) and header.sequence is None:  # what has a place in a sequence is for an application
+    if len(body) and header.sequence is None:  # a message with a number in a sequence is for an application
         first = body[0]
         if first.tag == _FAULTS[document.soap]:
             return read_fault(document, first, header.sequence_fault, header.fault_detail)

@@ -1,6 +1,6 @@
-"""An envelope as bytes.  What leaves is as strict as the schemas: `blocks`, `body_texts` and `fault_writer`.
+"""Encodes an envelope strictly by the schemas, with `blocks`, `body_texts` and `fault_writer`.
 
-<soap:Envelope> <soap:Header> WS-Addressing, WS-RM, our properties </soap:Header>
+<soap:Envelope> <soap:Header> WS-Addressing, WS-RM, properties </soap:Header>
                 <soap:Body> an element of WS-RM, a fault, or content as it is </soap:Body> </soap:Envelope>
 """
 
@@ -47,12 +47,15 @@ _ACKNOWLEDGES: Final = {
 }
 _ASKS: Final = {Version.RM10: rm10.ACK_REQUESTED, Version.RM11: rm11.ACK_REQUESTED}
 _LONGEST_ACTION: Final = 4096
-"""A longer action is in the envelope alone, because HTTP servers limit header fields."""
+"""The longest action in a header field of HTTP.
+
+A longer one is only in the envelope, because servers limit fields.
+"""
 _SAFE_IN_ACTIONS: Final = "%/:=&?~#+!$,;'@()*[]"
 
 
 def encode(envelope: Envelope) -> Encoded:
-    """Return the bytes of an envelope; UsageError where it has text that XML cannot hold."""
+    """Return the bytes of an envelope; UsageError if it has text that XML cannot contain."""
     dialect, body = envelope.dialect, envelope.body
     if isinstance(body, Payload):
         soap = _prefix(body.content)
@@ -71,7 +74,7 @@ def encode(envelope: Envelope) -> Encoded:
 
 
 def encode_acknowledgement(acknowledgement: Acknowledgement, dialect: Dialect) -> Encoded:
-    """Return the bytes of an envelope that has nothing but an acknowledgement, and no address."""
+    """Return the bytes of an envelope that has only an acknowledgement, and no address."""
     frame = _frame(dialect)
     block = acknowledgement_block(acknowledgement, dialect.version)
     return Encoded(frame.content_type, frame.action, f"{frame.before}{block}{frame.behind}".encode())
@@ -96,7 +99,7 @@ def _frame(dialect: Dialect) -> _Frame:
 
 
 def _prefix(content: bytes) -> str:
-    """Return a prefix for SOAP's namespace that stands nowhere in the content."""
+    """Return a prefix for SOAP's namespace that does not occur in the content."""
     prefix, count = "soap", 0
     while f"{prefix}:".encode() in content:
         count += 1
@@ -105,7 +108,7 @@ def _prefix(content: bytes) -> str:
 
 
 def _action_of_blocks(envelope: Envelope) -> str:
-    """Return the action of a message whose body is empty, by what its header says."""
+    """Return the action of a message with an empty body, by its header blocks."""
     version = envelope.dialect.version
     if envelope.acknowledgements:
         return _ACKNOWLEDGES[version]
@@ -113,7 +116,7 @@ def _action_of_blocks(envelope: Envelope) -> str:
 
 
 def _header(envelope: Envelope, action: str, blocks: str, soap: str) -> str:
-    """Return all up to the end of Header; `blocks` are those of a fault."""
+    """Return the text up to the end of Header; `blocks` are those of a fault."""
     dialect = envelope.dialect
     version, wsa = dialect.version, dialect.addressing
     text = beginning(dialect, soap)

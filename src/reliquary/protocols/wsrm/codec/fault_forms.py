@@ -1,10 +1,10 @@
-"""Which faults there are, with code, namespace and sentence of each; how SOAP 1.1 and 1.2 carry them.
+"""Lists the faults with code, namespace and sentence of each, and their forms in SOAP 1.1 and 1.2.
 
     SOAP 1.2    Code/Value s:Sender, Code/Subcode/Value wsrm:UnknownSequence, Detail
     SOAP 1.1    of a header block:    faultcode s:Client, and the header block SequenceFault has the rest
                 of a body, and WS-A:  faultcode wsrm:CreateSequenceRefused, detail
 
-A fault that a version of WS-RM does not have is written as the one that is nearest to it.
+A fault that a version of WS-RM does not have is written as the nearest one.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ _IN_SOAP11: Final = {FaultCode.SENDER: "Client", FaultCode.RECEIVER: "Server"}
 
 
 def code_in(code: FaultCode, version: Version) -> FaultCode:
-    """Return the fault that says this in a version of WS-RM."""
+    """Return the fault with this meaning in a version of WS-RM."""
     return _NEAREST.get((code, version), code)
 
 
@@ -139,7 +139,7 @@ def soap_code(code: FaultCode, soap: Soap) -> str:
 
 
 def subcode(code: FaultCode, dialect: Dialect) -> tuple[str, str]:
-    """Return namespace and local name of the code of another specification; both empty where SOAP has it."""
+    """Return namespace and local name of the code of another specification; both are empty if SOAP has it."""
     match FORMS[code].family:
         case Family.SEQUENCE | Family.CREATION:
             return names.RM[dialect.version], code.value

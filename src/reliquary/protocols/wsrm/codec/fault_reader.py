@@ -1,4 +1,4 @@
-"""A SOAP fault of a peer, as a value: of whatever specification, in SOAP 1.1 and 1.2."""
+"""Reads a SOAP fault of a peer, of any specification, in SOAP 1.1 and 1.2."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from reliquary.protocols.wsrm.codec.values import Fault, Soap, Version
 from reliquary.wire.xml import Element
 
 REASON_LIMIT: Final = 1000
-"""Characters of a reason; the rest of it is cut off."""
+"""The most characters of a reason; the remainder is cut off."""
 _SOAP12: Final = f"{{{names.SOAP[Soap.SOAP12]}}}"
 _IDENTIFIERS: Final = tuple(f"{{{namespace}}}Identifier" for namespace in names.RM.values())
 _WRITTEN_FROM_THE_CODE: Final = (*_IDENTIFIERS, f"{{{names.RM[Version.RM11]}}}MaxMessageNumber")
@@ -26,9 +26,9 @@ _WRITTEN_FROM_THE_CODE: Final = (*_IDENTIFIERS, f"{{{names.RM[Version.RM11]}}}Ma
 def read_fault(
     document: Document, element: Element, header_block: Element | None, header_detail: Element | None
 ) -> Fault:
-    """Return what a Fault says.
+    """Return the value of a Fault element.
 
-    In SOAP 1.1 the rest of it may be in a header block: SequenceFault, or FaultDetail of WS-Addressing.
+    In SOAP 1.1 a part of it may be in a header block: SequenceFault, or FaultDetail of WS-Addressing.
     """
     if document.soap is Soap.SOAP11:
         codes = [element.find("faultcode")]
@@ -59,7 +59,7 @@ def _namespace(element: Element) -> str:
 
 
 def _code(codes: list[Element | None]) -> FaultCode:
-    """Return the last of these codes that is known: a subcode says more than the code before it."""
+    """Return the last known code of these, because a subcode is more precise than the code before it."""
     code = FaultCode.RECEIVER
     for element in codes:
         if element is not None:
@@ -69,7 +69,7 @@ def _code(codes: list[Element | None]) -> FaultCode:
 
 
 def _detail_of_block(block: Element, detail: Element | None) -> Element | None:
-    """Return what holds the detail of a SequenceFault: Detail in WS-RM 1.1, the block itself in 1.0."""
+    """Return the element with the detail of a SequenceFault: Detail in WS-RM 1.1, the block itself in 1.0."""
     inner = block.find(f"{{{_namespace(block)}}}Detail")
     if inner is not None:
         return inner
@@ -77,7 +77,7 @@ def _detail_of_block(block: Element, detail: Element | None) -> Element | None:
 
 
 def _identifier(document: Document, detail: Element | None) -> str:
-    """Return the first identifier of a sequence, wherever it is: a SequenceAcknowledgement has one too."""
+    """Return the first identifier of a sequence at any depth; a SequenceAcknowledgement has one too."""
     if detail is not None:
         for element in detail.iter(*_IDENTIFIERS):
             if document.version is None:

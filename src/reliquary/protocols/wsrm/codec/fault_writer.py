@@ -1,4 +1,4 @@
-"""A fault as text, in the form that SOAP 1.1 and 1.2 have for it; `fault_forms` has the tables."""
+"""Writes a fault in the form of SOAP 1.1 or 1.2; `fault_forms` has the tables."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _soap12(code: FaultCode, dialect: Dialect, reason: str, detail: str, soap: s
 
 
 def _soap12_blocks(code: FaultCode, foreign: tuple[str, ...], soap: str) -> str:
-    """Return what SOAP 1.2 part 1, 5.4.7 and 5.4.8, wants beside its own faults."""
+    """Return the blocks that SOAP 1.2 part 1, 5.4.7 and 5.4.8, requires for its own faults."""
     if code is FaultCode.VERSION_MISMATCH:
         supported = "".join(
             f'<{soap}:SupportedEnvelope qname="e:Envelope" xmlns:e="{names.SOAP[each]}"/>'

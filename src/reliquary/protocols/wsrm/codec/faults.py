@@ -1,6 +1,6 @@
-"""The faults of WS-ReliableMessaging, WS-MakeConnection, WS-Addressing and SOAP, as one list.
+"""Lists the faults of WS-ReliableMessaging, WS-MakeConnection, WS-Addressing and SOAP.
 
-How each is written, with its reason and in which versions there is one, is the matter of `encode`.
+`fault_forms` has their texts, their reasons and their versions.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class FaultCode(Enum):
     SENDER = "Sender"
     """SOAP 1.1 calls this code Client."""
     RECEIVER = "Receiver"
-    """Server in SOAP 1.1: the message may be sent again."""
+    """The code Server in SOAP 1.1: the message may be sent again."""
 
 
 _WITH_500: Final = frozenset({
@@ -62,7 +62,7 @@ def status_of(code: FaultCode, dialect: Dialect) -> int:
 
 
 class WsrmFault(PeerFault):
-    """A peer sent what cannot be taken; it is answered with this fault, in this dialect.
+    """An envelope of a peer is refused, and answered with this fault in this dialect.
 
     The status is 400 or 500, as SOAP over HTTP has it for the fault.
     """

@@ -1,4 +1,4 @@
-"""The content between the tags of an element, byte by byte, made independent of its surroundings.
+"""Extracts the bytes between the tags of an element, and makes them independent of their surroundings.
 
     <s:Body xmlns:n="urn:n"> <n:order/> </s:Body>    -->    b' <n:order xmlns:n="urn:n"/> '
 
@@ -26,7 +26,7 @@ _TOKENS: Final = re.compile(
     rb"|(?P<opening><" + _NAME + rb"[^\"'>]*(?:(?:\"[^\"]*\"|'[^']*')[^\"'>]*)*>)",
     re.DOTALL,
 )
-"""Markup of a well-formed document; what is in no group is passed over."""
+"""The markup of a well-formed document; text outside the groups is skipped."""
 _SLASH: Final = ord("/")
 _ONLY_ELEMENT: Final = re.compile(rb"[ \t\r\n]*<" + _NAME)
 _UNPREFIXED: Final = re.compile(rb"<[^\s<>/=\"'!?:]+[\s/>]")
@@ -46,7 +46,7 @@ def body_content(data: bytes, root: Element, body: Element) -> bytes:
     """Return the content of the Body of a well-formed envelope."""
     opening, closing = _tags(body.prefix)
     at = data.find(opening)
-    if data.find(opening, at + 1) >= 0:  # in a comment, perhaps: the parser knows which one it is
+    if data.find(opening, at + 1) >= 0:  # a comment may contain it: the parser knows the right one
         return content_of(data, root, body)
     tag = _START_TAG.match(data, at)
     assert tag is not None  # lxml has read it
@@ -63,7 +63,7 @@ def body_content(data: bytes, root: Element, body: Element) -> bytes:
 def standing_alone(content: bytes, element: Element, namespaces: Namespaces) -> bytes | None:
     """Return the content of an element in a form that needs no namespace from outside.
 
-    None where it begins with no element, or has several: `content_of` knows where they are.
+    None if it begins with no element, or has several; `content_of` finds them.
     """
     missing = _missing(content, namespaces)
     if not missing:
@@ -86,7 +86,7 @@ def content_of(data: bytes, root: Element, element: Element) -> bytes:
 
 
 def with_attribute(content: bytes, attribute: str) -> bytes:
-    """Return XML elements one behind the other, each with one more attribute in its start tag."""
+    """Return consecutive XML elements, each with one more attribute in its start tag."""
     span = _span(b"<e>" + content + b"</e>", 0)
     return _inserted(content, [(at - 3, attribute) for at in span.tops])
 
@@ -113,7 +113,7 @@ def _missing(content: bytes, namespaces: Namespaces) -> dict[str | None, str]:
 
 @lru_cache(maxsize=256)
 def _use(prefix: str) -> re.Pattern[bytes]:
-    """Return a pattern for names with a prefix, behind something that is no part of a name."""
+    """Return a pattern for names with a prefix that follow a character outside of names."""
     return re.compile(rb"(?<![\w.\-:\x80-\xff])" + re.escape(prefix.encode()) + rb":")
 
 
@@ -134,7 +134,7 @@ def _declared(content: bytes, tops: list[int], missing: dict[str | None, str]) -
 
 
 def _inserted(content: bytes, inserts: list[tuple[int, str]]) -> bytes:
-    """Return the content with text behind the names of these start tags."""
+    """Return the content with text inserted after the names of these start tags."""
     parts: list[bytes] = []
     done = 0
     for at, text in inserts:

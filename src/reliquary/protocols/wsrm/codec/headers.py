@@ -1,8 +1,8 @@
-"""The header blocks of an envelope, as values: a table from the name of a block to its reader.
+"""Reads the header blocks of an envelope, by a table from the name of a block to its reader.
 
-Blocks of both versions of WS-RM and of WS-Addressing are known.  The children of a block may have any order,
-and attributes that a specification demands may be missing: gSOAP and other stacks write so.  Blocks with the
-role of another node are passed over.
+Blocks of both versions of WS-RM and of WS-Addressing are known.  The children of a block may have any
+order, and attributes that a specification demands may be missing: gSOAP and other stacks do so.  Blocks
+with the role of another node are ignored.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from reliquary.protocols.wsrm.codec.values import (
 from reliquary.wire.xml import Element
 
 BLOCKS_LIMIT: Final = 256
-"""Header blocks of an envelope."""
+"""The most header blocks of an envelope."""
 
 _MUST_UNDERSTAND: Final = {soap: f"{{{namespace}}}mustUnderstand" for soap, namespace in names.SOAP.items()}
 _ROLE: Final = {
@@ -84,7 +84,7 @@ class Header:
 
 
 def read_header(document: Document, blocks: Element) -> Header:
-    """Return what the blocks of a Header say."""
+    """Return the values of the blocks of a Header."""
     header = Header(document)
     if len(blocks) > BLOCKS_LIMIT:
         raise Refusal(
@@ -141,7 +141,7 @@ def _read_message_id(header: Header, block: Element) -> None:
 
 
 def _read_relates_to(header: Header, block: Element) -> None:
-    """Take the first that is a reply; other relationships mean nothing here."""
+    """Record the first RelatesTo with the relationship "reply"; ignore the others."""
     relationship = block.get("RelationshipType", _REPLY).strip()
     is_reply = relationship == _REPLY or relationship.endswith(":Reply")  # in 2004/08 it is a QName
     if is_reply and not header.relates_to:
@@ -173,7 +173,7 @@ def _read_fault_detail(header: Header, block: Element) -> None:
 
 
 def _pass_over(_header: Header, _block: Element) -> None:
-    """Accept a block that needs no work."""
+    """Accept a block without reading it."""
 
 
 # -- WS-ReliableMessaging
@@ -318,7 +318,8 @@ def _in_addressing(version: Addressing, read: _Reader) -> _Reader:
 def _in_version(version: Version, read: _Reader) -> _Reader:
     def reader(header: Header, block: Element) -> None:
         if header.document.version is None or read is _read_sequence:
-            header.document.version = version  # that of the message itself, whatever is acknowledged beside
+            # the version of the message itself, also if it acknowledges a sequence of another version
+            header.document.version = version
         read(header, block)
 
     return reader

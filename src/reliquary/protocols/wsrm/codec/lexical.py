@@ -1,4 +1,4 @@
-"""Values as text, both ways side by side; `ValueError` for text that is not valid.
+"""Reads and writes single values; invalid text raises `ValueError`.
 
 xs:duration        PT00H00M30S, P1DT2H, PT0.5S       microseconds; a year has 365 days, a month 30
 xs:unsignedLong    18446744073709551615              message numbers
@@ -58,7 +58,7 @@ def boolean(text: str) -> bool:
 
 
 def buffer(text: str | None) -> int:
-    """Return a BufferRemaining; NO_BUFFER for text that is none (FC-008, H-18).
+    """Return a BufferRemaining; NO_BUFFER for invalid text (FC-008, H-18).
 
     >>> buffer(" +5 "), buffer("-1"), buffer("1_0")
     (5, -1, -1)
@@ -97,6 +97,6 @@ def duration_text(value: Duration) -> str:
 
 
 def resolved(text: str, namespaces: Mapping[str | None, str]) -> tuple[str, str]:
-    """Return the namespace and the local name of a QName; no namespace where its prefix has none."""
+    """Return the namespace and the local name of a QName; no namespace if its prefix has none."""
     prefix, colon, name = text.strip(SPACE).rpartition(":")
     return namespaces.get(prefix if colon else None) or "", name

@@ -1,9 +1,9 @@
-"""An envelope alone, or with attachments in MIME parts: SOAP with Attachments, and MTOM.
+"""Reads and writes an envelope with attachments in MIME parts: SOAP with Attachments, and MTOM.
 
     multipart/related; type="text/xml"; start="<envelope@reliquary>"               SOAP with Attachments
     multipart/related; type="application/xop+xml"; start-info="text/xml"; ...      MTOM
 
-The elements xop:Include of MTOM stay in the content as they are, and name the attachments beside.
+The elements xop:Include of MTOM stay unchanged in the content, and name the attachments.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ class Parts(NamedTuple):
     envelope: bytes
     attachments: tuple[Attachment, ...] = ()
     start_type: str = ""
-    """The `type` of an envelope in MTOM; empty for others."""
+    """The `type` of an envelope in MTOM; empty for other envelopes."""
 
 
 def parts_of(content_type: str, body: bytes) -> Parts:
-    """Return the envelope and its attachments; MimeFault for a body that is not as it claims."""
-    if len(content_type) > _LONGEST_TYPE:  # what is read of it is remembered
+    """Return the envelope and its attachments; MimeFault for a body that contradicts its content type."""
+    if len(content_type) > _LONGEST_TYPE:  # the parsed content type is cached
         raise MimeFault(
             "Content-Type", f"a Content-Type has at most {_LONGEST_TYPE} characters, not {len(content_type)}"
         )
@@ -93,7 +93,7 @@ def joined(envelope: bytes, content_type: str, action: str, payload: Payload) ->
 
 
 def _head(delimiter: str, content_type: str, content_id: str) -> bytes:
-    """Return the head of a part; it has no Content-Length, which not all readers of parts know."""
+    """Return the head of a part, without Content-Length, which not all readers of parts know."""
     text = f"{delimiter}\r\nContent-Type: {content_type}\r\nContent-Transfer-Encoding: binary\r\n"
     if content_id:
         text += f"Content-ID: <{content_id}>\r\n"
@@ -103,7 +103,7 @@ def _head(delimiter: str, content_type: str, content_id: str) -> bytes:
 def _boundary(envelope: bytes, attachments: tuple[Attachment, ...]) -> str:
     """Return a boundary that occurs in none of the parts; it depends only on the parts.
 
-    The envelope cannot have it in it, because it is made of the envelope's digest.
+    The envelope cannot contain it, because it is made from the digest of the envelope.
     """
     digest = blake2b(envelope, digest_size=12)
     while True:

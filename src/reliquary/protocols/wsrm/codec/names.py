@@ -1,4 +1,4 @@
-"""Namespaces that both versions of WS-RM use, and tables over the versions."""
+"""Defines the namespaces that both versions of WS-RM use, and tables over the versions."""
 
 from __future__ import annotations
 
@@ -17,4 +17,4 @@ FLOW: Final = "http://schemas.microsoft.com/ws/2006/05/rm"
 """The namespace of BufferRemaining, for every version of WS-RM (FC-007)."""
 MAKE_CONNECTION: Final = rm11.MAKE_CONNECTION_NAMESPACE
 OURS: Final = "urn:reliquary:wsrm"
-"""The namespace of the header block and the element that carry values for which WS-RM has no place."""
+"""The namespace of the header block and the element for values without a place in WS-RM."""

@@ -1,8 +1,8 @@
-"""Our own header block: properties of a message that WS-Addressing and WS-RM have no place for.
+"""Reads and writes a header block of Reliquary for properties without a place in WS-Addressing and WS-RM.
 
     <rq:Properties xmlns:rq="urn:reliquary:wsrm" priority="5" label="new order" .../>
 
-It never has to be understood, and is written only where a property differs from its default.
+No receiver has to understand it, and it is written only if a property differs from its default.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _DEFAULTS: Final = Properties()
 
 
 def read_properties(element: Element) -> Properties:
-    """Return the properties of a block; ValueError for one that has no valid value."""
+    """Return the properties of a block; ValueError for an invalid value."""
     chosen: dict[str, Any] = {}
     for name, value in element.items():
         if name in _NUMBERS:
@@ -57,7 +57,7 @@ def read_properties(element: Element) -> Properties:
 
 
 def properties_block(properties: Properties) -> str:
-    """Return the block of these properties; empty where all have their defaults."""
+    """Return the block of these properties; empty if all have their defaults."""
     if properties == _DEFAULTS:
         return ""
     text = ""

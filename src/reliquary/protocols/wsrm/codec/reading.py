@@ -1,4 +1,4 @@
-"""What every reader of an envelope uses: the document, the dialect so far, endpoint references."""
+"""Provides what every reader of an envelope uses: the document, its dialect, endpoint references."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from reliquary.protocols.wsrm.codec.values import Addressing, Dialect, Fault, Re
 from reliquary.wire.xml import Element
 
 ADDRESS_LIMIT: Final = 4096
-"""Characters of an address, an action or a message's identifier."""
+"""The most characters of an address, an action or a message's identifier."""
 PARAMETERS_LIMIT: Final = 16 * 1024
-"""Bytes of the reference parameters of an endpoint reference."""
+"""The most bytes of the reference parameters of an endpoint reference."""
 
 
 class Refusal(Exception):
-    """The envelope cannot be taken; `decode` makes a `WsrmFault` of it, in the dialect that is known then."""
+    """The envelope is refused; `decode` makes a `WsrmFault` of this, in the dialect that is known then."""
 
     def __init__(self, code: FaultCode, reason: str, identifier: str = "") -> None:
         super().__init__(reason)
@@ -27,7 +27,10 @@ class Refusal(Exception):
 
 
 class Document:
-    """An envelope that is read: its bytes, its tree, and the versions that its elements have shown so far."""
+    """An envelope that is being read.
+
+    Its bytes, its tree, and the versions that its elements have shown so far.
+    """
 
     __slots__ = ("addressing", "data", "root", "soap", "version")
 
@@ -39,7 +42,7 @@ class Document:
         self.addressing: Addressing | None = None
 
     def dialect(self) -> Dialect:
-        """Return the dialect; a message that shows no version has the newest."""
+        """Return the dialect; a message without any version has the newest one."""
         return Dialect(
             self.version or Version.RM11,
             self.soap,

@@ -1,11 +1,11 @@
-"""Heads of envelopes that recur: messages of a sequence often differ in number, MessageID and content alone.
+"""Caches heads of envelopes: messages of a sequence often differ only in number, MessageID and content.
 
     <s:Envelope ...><s:Header>...<r:MessageNumber>7</...><a:MessageID>urn:uuid:...</...></s:Header><s:Body>
     '------------- frame: this text, with other words for the number and for the MessageID -------------'
 
-A frame that came twice is read once more as an envelope without content, and what it says is kept.  From then
-on a message with this frame needs a parser for its content alone.  The result is that of reading the whole;
-wherever that is not sure, the whole is read.
+A frame that came twice is read once more as an envelope without content, and the result is kept.  From
+then on only the content of a message with this frame needs a parser.  The result equals that of reading
+the whole envelope; if that is not certain, the whole envelope is read.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from reliquary.wire.xml import XmlFault, root_of
 from reliquary.wire.xml_text import quoted
 
 LONGEST: Final = 8192
-"""Bytes of a frame that is kept."""
+"""The most bytes of a frame that is kept."""
 MOST: Final = 512
 """The largest number of frames that are kept."""
 
@@ -32,7 +32,7 @@ _ID_TAG: Final = b"MessageID>"
 _HEADER_TAG: Final = b"Header>"
 _DIGITS: Final = re.compile(rb"[0-9]{1,18}(?=</)")
 _PLAIN: Final = re.compile(rb"[!-%'-;=?-~]{1,200}(?=</)")
-"""A MessageID that means itself: no white space, no reference to a character, ASCII."""
+"""A MessageID that needs no decoding: no white space, no character reference, only ASCII."""
 _SOME_NUMBER: Final = b"1"
 _SOME_ID: Final = b"urn:some"
 _CLOSING: Final = b"</e></e>"
@@ -42,10 +42,10 @@ class Cut(NamedTuple):
     """The parts of an envelope: what varies per message, and the frame that recurs."""
 
     frame: bytes
-    """All before the content and all behind it, without number and MessageID."""
+    """The bytes before and after the content, without number and MessageID."""
     number: int
     message_id: str
-    """Empty where there is none."""
+    """The MessageID; empty if there is none."""
     content: bytes
 
 
@@ -55,7 +55,7 @@ class Head:
     __slots__ = ("_envelope", "_namespaces", "_opening", "_prefixes")
 
     def __init__(self, envelope: Envelope, namespaces: Namespaces) -> None:
-        """`namespaces` are those around the content."""
+        """`namespaces` are those of the elements around the content."""
         self._envelope = envelope
         self._namespaces = namespaces
         declared = "".join([
@@ -68,7 +68,7 @@ class Head:
     def envelope(
         self, cut: Cut, attachments: tuple[Attachment, ...] = (), start_type: str = ""
     ) -> Envelope | None:
-        """Return the envelope with this frame; None where the whole must be read."""
+        """Return the envelope with this frame; None if the whole envelope must be read."""
         content: bytes | None = cut.content
         if content:
             try:
@@ -99,7 +99,7 @@ class Head:
 
 
 def cut(data: bytes) -> Cut | None:
-    """Return the parts of an envelope; None for one that is not like most messages of a sequence."""
+    """Return the parts of an envelope; None if it differs from most messages of a sequence."""
     at = data.find(_NUMBER_TAG)
     header_end = data.find(_HEADER_TAG, at)
     begin = data.find(b">", header_end + len(_HEADER_TAG)) + 1
@@ -125,27 +125,28 @@ def cut(data: bytes) -> Cut | None:
 
 
 def stands_for(envelope: Envelope, frame: bytes) -> bool:
-    """Return whether a framed envelope has its number and MessageID at the places that the frame names."""
+    """Return whether a framed envelope has its number and MessageID in the positions of the frame."""
     place, found = envelope.sequence, _SOME_ID.decode() if _ID_TAG in frame else ""
     is_found = place is not None and place.number == int(_SOME_NUMBER) and envelope.message_id == found
-    # an element has two tags: where its name stands twice, nothing else is taken for it, as in a comment
+    # an element has two tags: if its name occurs only twice, nothing else is mistaken for it, as in a
+    # comment
     is_sure = frame.count(_NUMBER_NAME) == 2 and frame.count(_ID_NAME) in (0, 2)
     return is_found and is_sure and envelope.body == Payload()
 
 
 class Heads:
-    """Frames that came, and what those say that came twice."""
+    """Counts frames, and keeps the heads of those that came twice."""
 
     def __init__(self) -> None:
         self._seen: set[bytes] = set()
         self._heads: dict[bytes, Head | None] = {}
 
     def get(self, frame: bytes) -> Head | None:
-        """Return what a frame says, if that is known."""
+        """Return the head of a frame, if it is known."""
         return self._heads.get(frame)
 
     def is_wanted(self, frame: bytes) -> bool:
-        """Note that a frame came and is not known; whether it is worth to be kept: it came before."""
+        """Record that an unknown frame came; return whether it came before, so that it is worth keeping."""
         if frame in self._heads:
             return False
         if frame in self._seen:
@@ -156,7 +157,7 @@ class Heads:
         return False
 
     def keep(self, frame: bytes, head: Head | None) -> None:
-        """Keep what a frame says; None for one whose messages are always read whole."""
+        """Keep the head of a frame; None for one whose messages are always read whole."""
         self._seen.discard(frame)
         if len(self._heads) >= MOST:
             self._heads.clear()

@@ -1,4 +1,4 @@
-"""The spelling of WS-ReliableMessaging 1.0 (February 2005)."""
+"""Defines the spelling of WS-ReliableMessaging 1.0 (February 2005)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The spelling of WS-ReliableMessaging 1.1 and 1.2, which share a namespace, and of WS-MakeConnection."""
+"""Defines the spelling of WS-ReliableMessaging 1.1 and 1.2, which share a namespace, and MakeConnection."""
 
 from __future__ import annotations
 

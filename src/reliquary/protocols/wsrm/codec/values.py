@@ -1,4 +1,4 @@
-"""The values of WS-ReliableMessaging, whatever version, SOAP and addressing they are written in.
+"""Defines the values of WS-ReliableMessaging, for all versions of it, of SOAP and of WS-Addressing.
 
     bytes --decode--> Envelope --> the rules of source and destination --> Envelope --encode--> bytes
 
@@ -63,17 +63,17 @@ class Reference(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
     address: str
     parameters: bytes = b""
-    """The reference parameters (and properties), as XML elements one behind the other."""
+    """The reference parameters (and properties), as consecutive XML elements."""
     properties: bytes = b""
     """The ReferenceProperties of WS-Addressing 2004/08, in that form."""
 
 
 class SequenceHeader(msgspec.Struct, frozen=True, gc=False):
-    """The place of an application message."""
+    """The position of an application message in its sequence."""
 
     identifier: str
     number: int
-    """The number, from 1; a decoder hands on what a peer wrote, so a rule checks it."""
+    """The number, from 1; a decoder does not check the number of a peer, so a rule does."""
     last: bool = False
     """Whether the message is the last one: LastMessage of WS-RM 1.0."""
 
@@ -83,15 +83,15 @@ class Acknowledgement(msgspec.Struct, frozen=True, gc=False):
 
     identifier: str
     ranges: tuple[tuple[int, int], ...] = ()
-    """Disjoint and sorted; none of them where nothing is acknowledged (`None` in 1.1, 0..0 in 1.0)."""
+    """Disjoint and sorted ranges; empty if no message is acknowledged (`None` in 1.1, 0..0 in 1.0)."""
     nacks: tuple[int, ...] = ()
     final: bool = False
     buffer: int = NO_BUFFER
-    """BufferRemaining; NO_BUFFER where there is none."""
+    """The value of BufferRemaining; NO_BUFFER without one."""
 
 
 class Incomplete(Enum):
-    """IncompleteSequenceBehavior: what becomes of a sequence that ends with gaps."""
+    """IncompleteSequenceBehavior: the treatment of a sequence that ends with gaps."""
 
     NO_DISCARD = "NoDiscard"
     FOLLOWING = "DiscardFollowingFirstGap"
@@ -113,7 +113,7 @@ class CreateSequence(msgspec.Struct, frozen=True, gc=False):
 
     acks_to: Reference
     expires: Duration | None = None
-    """None where it does not say, or for PT0S: the sequence does not expire."""
+    """The time of expiry; None if it is absent or PT0S, so that the sequence does not expire."""
     offer: Offer | None = None
 
 
@@ -123,17 +123,17 @@ class CreateSequenceResponse(msgspec.Struct, frozen=True, gc=False):
     identifier: str
     expires: Duration | None = None
     incomplete: Incomplete | None = None
-    """Not written in WS-RM 1.0."""
+    """The behavior for gaps; it is not written in WS-RM 1.0."""
     accept: Reference | None = None
-    """AcksTo of the offered sequence, which is accepted if this is here."""
+    """AcksTo of the offered sequence; if it is present, the sequence is accepted."""
 
 
 class CloseSequence(msgspec.Struct, frozen=True, gc=False):
-    """No new messages follow; WS-RM 1.1."""
+    """Body of the request after which no new messages follow; WS-RM 1.1."""
 
     identifier: str
     last: int = 0
-    """LastMsgNumber; 0 where no message was sent, or where it does not say."""
+    """The value of LastMsgNumber; 0 if no message was sent, or if it is absent."""
 
 
 class CloseSequenceResponse(msgspec.Struct, frozen=True, gc=False):
@@ -151,29 +151,29 @@ class TerminateSequence(msgspec.Struct, frozen=True, gc=False):
 
 
 class TerminateSequenceResponse(msgspec.Struct, frozen=True, gc=False):
-    """The sequence has ended; WS-RM 1.1."""
+    """Body of the response that confirms the end of a sequence; WS-RM 1.1."""
 
     identifier: str
 
 
 class MakeConnection(msgspec.Struct, frozen=True, gc=False):
-    """A client that cannot be reached asks for a message that waits for it."""
+    """Body of the request with which a client without an address fetches a waiting message."""
 
     address: str = ""
     identifier: str = ""
     """A sequence, which only WS-MakeConnection 1.0 can select by."""
     unsupported: str = ""
-    """The name of a selection that we do not know, `{namespace}name`; empty where there is none."""
+    """The name of an unknown selection, `{namespace}name`; empty if there is none."""
 
 
 class Fault(msgspec.Struct, frozen=True, gc=False):
-    """A SOAP fault, ours or a peer's."""
+    """A SOAP fault, of this manager or of a peer."""
 
     code: FaultCode
     reason: str = ""
-    """Empty: the sentence of the specification."""
+    """The reason; empty for the sentence of the specification."""
     identifier: str = ""
-    """The sequence it is about, as far as the fault says."""
+    """The sequence of the fault, if the fault names it."""
     detail: bytes = b""
     """More of its detail, as XML elements."""
 
@@ -191,19 +191,18 @@ class Payload(msgspec.Struct, frozen=True, gc=False):
     """The Body of an application message."""
 
     content: bytes = b""
-    """The content of Body as it came, with the namespace declarations that it needs; empty for an
-    empty Body.
+    """The content of Body as it came, with the required namespace declarations; empty for an empty Body.
     """
     attachments: tuple[Attachment, ...] = ()
     start_type: str = ""
-    """Not empty: the envelope is a part of type application/xop+xml (MTOM), and this is its `type`."""
+    """Not empty: the envelope is a part of type application/xop+xml (MTOM), with this `type`."""
 
 
 class Properties(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """Properties of a queue message that WS-Addressing does not have: a header block of our own."""
+    """Properties of a queue message that WS-Addressing lacks: a header block of Reliquary."""
 
     label: str | None = None
-    """Not None where the label is not the Action."""
+    """The label; None if it is the Action."""
     priority: int = 3
     body_type: int = 0
     application_tag: int = 0
@@ -212,9 +211,9 @@ class Properties(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     time_to_be_received: int | None = None
     """The time in seconds; None for no limit."""
     correlation: str = ""
-    """`uuid:number@guid`, where the correlation is not RelatesTo."""
+    """The correlation as `uuid:number@guid`, if RelatesTo does not give it."""
     response_queue: str = ""
-    """A format name, where ReplyTo does not say it."""
+    """The response queue as a format name, if ReplyTo does not give it."""
     administration_queue: str = ""
     acknowledgements: tuple[str, ...] = ()
     """The words of `Acknowledgement` in the queue manager."""
@@ -224,7 +223,7 @@ class Properties(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     hops: int = 0
     """How many managers have forwarded the message."""
     trace_context: str = ""
-    """The trace that the message belongs to, as `wire.trace_context` writes it."""
+    """The trace of the message, as `wire.trace_context` writes it."""
 
 
 Body = (
@@ -245,7 +244,7 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True):
 
     dialect: Dialect
     action: str = ""
-    """Empty: that of the body, of an acknowledgement alone or of an AckRequested alone, in this order."""
+    """The action; empty: that of the body, of an acknowledgement or of an AckRequested, in this order."""
     to: Reference | None = None
     """The destination; for an envelope that arrived, only the address."""
     message_id: str = ""
@@ -255,15 +254,15 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True):
     sequence: SequenceHeader | None = None
     acknowledgements: tuple[Acknowledgement, ...] = ()
     ack_requests: tuple[str, ...] = ()
-    """Identifiers of the sequences whose acknowledgement is asked for."""
+    """The identifiers of the sequences whose acknowledgement is requested."""
     uses_str: bool = False
     uses_ssl: bool = False
-    """Whether the header UsesSequenceSSL is there; `uses_str` means UsesSequenceSTR."""
+    """Whether the header UsesSequenceSSL is present; `uses_str` means UsesSequenceSTR."""
     pending: bool | None = None
-    """MessagePending of MakeConnection; None where it is not written."""
+    """MessagePending of MakeConnection; None if it is not written."""
     properties: Properties | None = None
     foreign: tuple[str, ...] = ()
-    """For an envelope that arrived: header blocks for us that must be understood and are not known, as
+    """For an envelope that arrived: unknown header blocks for this node that must be understood, as
     `{namespace}name`. A fault MustUnderstand names them.
     """
     malformed_buffers: int = 0
@@ -272,9 +271,9 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Encoded(msgspec.Struct, frozen=True, gc=False):
-    """An envelope as it goes over HTTP."""
+    """An envelope for sending over HTTP."""
 
     content_type: str
     action: str
-    """For the SOAPAction header of SOAP 1.1; empty where the header is not written."""
+    """The value of the SOAPAction header of SOAP 1.1; empty if the header is not written."""
     data: bytes

@@ -1,4 +1,4 @@
-"""The RM destination: sequences that come in, what of them is acknowledged, and how much room there is.
+"""Implements the RM destination: it receives sequences, acknowledges messages and reports the free room.
 
 It may import what `protocols.wsrm` may import, and its shared modules, and not `source`.  Begin with
 `phases`.

@@ -1,4 +1,4 @@
-"""Acknowledgements: what they say, when they are due, and how they leave.
+"""Writes acknowledgements, and decides when and how they are sent.
 
     AcksTo               a message came              AckRequested
     anonymous            on its response             on its response
@@ -6,9 +6,9 @@
                          there, within the interval
     MakeConnection       the client fetches it       the client fetches it
 
-Half a window of messages without an acknowledgement makes it due at once, so that a source never waits for
-the interval with nothing to send.  What an acknowledgement says is read when it is written, so the ranges and
-BufferRemaining are of one moment.
+Half a window of messages without an acknowledgement makes it due at once, so that a source never waits
+for the interval with nothing to send.  The content of an acknowledgement is read when it is written, so
+the ranges and BufferRemaining belong together.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ ACKNOWLEDGE: Final = "wsrm-acknowledge"
 
 
 def acknowledgement(state: State, number: int) -> Acknowledgement:
-    """Return the acknowledgement of a sequence as it is now; `sent` follows when it leaves."""
+    """Return the current acknowledgement of a sequence; `sent` follows when it leaves."""
     sequence = state.destination.sequences[number]
     received = sequence.received
     assert covers(received.ranges, sequence.confirmed), (
@@ -56,8 +56,8 @@ def acknowledgement(state: State, number: int) -> Acknowledgement:
 def is_wanted(state: State, exchange: Exchange, number: int) -> bool:
     """Return whether the acknowledgement of a sequence may be on a response.
 
-    WS-RM 1.0 can write that nothing was received only as the range 0 to 0.  gSOAP calls that an error, so it
-    goes only where its source asks, or sent a message for which there was no room.
+    WS-RM 1.0 can write that nothing was received only as the range 0 to 0.  gSOAP treats that as an
+    error, so it is sent only if its source requests it, or sent a message for which there was no room.
     """
     sequence, request = state.destination.sequences[number], exchange.envelope
     if sequence.row.dialect.version is Version.RM11 or sequence.received.ranges:
@@ -82,7 +82,7 @@ def covers(ranges: Ranges, earlier: Ranges) -> bool:
 def owe(
     state: State, exchange: Exchange | None, sequence: Sequence, now: Instant, *, at_once: bool = False
 ) -> None:
-    """Let the acknowledgement of a sequence leave: with the response, soon, or at once."""
+    """Schedule the acknowledgement of a sequence: with the response, soon, or at once."""
     number = sequence.number
     if sequence.acknowledges_on_response and exchange is not None and exchange.to:
         exchange.acknowledged.append(number)
@@ -99,7 +99,7 @@ def owe(
 
 
 def on_ack_requested(state: State, exchange: Exchange, identifier: str, now: Instant) -> None:
-    """Answer AckRequested, also where nothing changed (H-10); a fault where the sequence is not known."""
+    """Answer AckRequested, also if nothing changed (H-10); a fault if the sequence is unknown."""
     sequence = find(state, exchange, identifier, now)
     move(exchange, sequence, Move.ASK)
     if exchange.envelope.sequence is None:
@@ -117,7 +117,7 @@ def _is_answered(state: State, exchange: Exchange, sequence: Sequence) -> bool:
 
 
 def on_interval(state: State, number: int, now: Instant) -> None:
-    """The acknowledgement interval is over: send what has not left with another message."""
+    """Send an acknowledgement that has not left with another message when its interval is over."""
     sequence = state.destination.sequences.get(number)
     if sequence is None:
         return
@@ -148,7 +148,7 @@ def take_due(state: State, address: str) -> tuple[Acknowledgement, ...]:
 
 
 def sent(state: State, number: int) -> None:
-    """Note that an acknowledgement leaves in this turn."""
+    """Record that an acknowledgement leaves in this turn."""
     sequence = state.destination.sequences[number]
     sequence.unconfirmed = 0
     state.counts[_SENT] += 1
@@ -156,7 +156,7 @@ def sent(state: State, number: int) -> None:
 
 
 def no_longer_due(state: State, sequence: Sequence) -> None:
-    """Take a sequence out of those with an acknowledgement that is due."""
+    """Remove a sequence from those with an acknowledgement that is due."""
     address = sequence.row.acks_to.address
     due = state.destination.due.get(address)
     if due is not None and due.pop(sequence.number, 0) is None and not due:
@@ -176,7 +176,7 @@ def send_alone(state: State, sequence: Sequence, now: Instant) -> None:
 
 
 def notify_starved(state: State, target: TargetQueue) -> None:
-    """Let sources know of room where their last acknowledgement said that there is none (T33)."""
+    """Notify sources of free room if their last acknowledgement reported none (T33)."""
     for number in list(target.starved):
         sequence = state.destination.sequences[number]
         if room_for(state, sequence):  # the acknowledgement takes the sequence out of those that wait

@@ -1,4 +1,7 @@
-"""The only place that changes the durable state of sequences that come in: in memory and as rows."""
+"""Applies each fact to the durable state of incoming sequences, in memory and as rows.
+
+Nothing else changes it.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ from reliquary.protocols.wsrm.state import State
 from reliquary.queueing.model.message import size_of
 
 MOST_REQUESTS: Final = 4096
-"""MessageIDs that are kept of one sequence; an older request gets a MessageID of ours in its reply."""
+"""The most MessageIDs that are kept of one sequence; replies to older requests get another MessageID."""
 _ALL_NUMBERS: Final = 1 << 63
 
 
@@ -41,7 +44,7 @@ def apply(state: State, fact: Fact) -> None:
 
 
 def add_sequence(state: State, row: Inbound) -> Sequence:
-    """Add a sequence that is open to the memory."""
+    """Add an open sequence to memory."""
     here = state.destination
     assert row.identifier not in here.by_identifier, f"two sequences are {row.identifier}"
     sequence = Sequence(row, settings_of(state.settings, row), here.target(row.queue))
@@ -56,7 +59,7 @@ def add_sequence(state: State, row: Inbound) -> Sequence:
 
 
 def put_received(sequence: Sequence, received: Received) -> None:
-    """Replace how far a sequence got, in memory."""
+    """Replace the progress of a sequence in memory."""
     sequence.received = received
     ranges = received.ranges
     sequence.next = ranges[0][1] + 1 if ranges and ranges[0][0] == 1 else 1
@@ -81,7 +84,7 @@ def note_buffered(sequence: Sequence, number: int, size: int) -> None:
 
 
 def creation_key(owner: str, endpoint: str, acks_to: str, text: str) -> CreationKey:
-    """Return what a repeated CreateSequence is recognized by; `text` is a MessageID or an offer."""
+    """Return the key that recognizes a repeated CreateSequence; `text` is a MessageID or an offer."""
     return owner, endpoint, acks_to, text
 
 

@@ -1,4 +1,4 @@
-"""A sequence is created: by a client that sends CreateSequence, or by our source that offered one.
+"""Creates a sequence for a client that sends CreateSequence, or for an offer of the own source.
 
     CreateSequence --> endpoint, AcksTo, offer, TLS, limits --> SequenceOpened --> CreateSequenceResponse
                                    |
@@ -40,11 +40,11 @@ from reliquary.protocols.wsrm.settings import EndpointSettings
 from reliquary.protocols.wsrm.state import State
 
 MOST_OPEN: Final = 100_000
-"""Open sequences of all endpoints: any name may be one, also that of a queue which does not exist."""
+"""The most open sequences of all endpoints, because any name may be one, also that of a missing queue."""
 
 
 def on_create(state: State, exchange: Exchange, body: CreateSequence, now: Instant) -> int:
-    """Create a sequence and answer; return its number, or 0 where the request came before."""
+    """Create a sequence and answer; return its number, or 0 for a repeated request."""
     state.destination.now = now
     endpoint, queue = _endpoint(state, exchange)
     _check_addresses(state, exchange, body)
@@ -62,10 +62,10 @@ def on_create(state: State, exchange: Exchange, body: CreateSequence, now: Insta
 def begin_offered(
     state: State, identifier: str, queue: str, dialect: Dialect, acks_to: Reference, now: Instant
 ) -> int:
-    """Begin a sequence that our source offered and its peer accepted; return its number."""
+    """Begin a sequence that the own source offered and its peer accepted; return its number."""
     known = state.destination.by_identifier.get(identifier)
     if known is not None:
-        return known  # the peer's acceptance came twice
+        return known  # the acceptance of the peer came twice
     life = state.settings.longest_life
     number = next_sequence(state)
     _open(state, Inbound(number, identifier, "", queue, dialect, acks_to, now, life), now)
@@ -73,7 +73,7 @@ def begin_offered(
 
 
 def pair(state: State, inbound: int, outbound: int) -> None:
-    """Note which sequence of ours replies to the messages of a client go into."""
+    """Record the sequence into which replies to the messages of a client are sent."""
     apply(state, SequencePaired(inbound, outbound))
 
 
@@ -85,7 +85,7 @@ def _refuse(exchange: Exchange, why: str) -> NoReturn:
 
 
 def _endpoint(state: State, exchange: Exchange) -> tuple[EndpointSettings, str]:
-    """Return the settings of the endpoint that the request came to, and its queue."""
+    """Return the settings of the endpoint of a request, and its queue."""
     endpoint = state.settings.endpoint(exchange.endpoint)
     queue = "" if endpoint is None else queue_of(endpoint, exchange.endpoint)
     if endpoint is None or not queue:
@@ -94,7 +94,7 @@ def _endpoint(state: State, exchange: Exchange) -> tuple[EndpointSettings, str]:
 
 
 def _check_addresses(state: State, exchange: Exchange, body: CreateSequence) -> None:
-    """Refuse what acknowledgements cannot reach, what is too long, and TLS that is not there."""
+    """Refuse addresses that acknowledgements cannot reach, long ones, and UsesSequenceSSL without TLS."""
     longest, envelope = state.settings.longest_identifier, exchange.envelope
     address = body.acks_to.address
     if is_none(address) or not (is_anonymous(address) or is_polled(address) or name_of_url(address)):
@@ -109,9 +109,10 @@ def _check_addresses(state: State, exchange: Exchange, body: CreateSequence) -> 
         )
     if envelope.uses_ssl and not exchange.secure:
         _refuse(exchange, "UsesSequenceSSL needs a request over TLS")
-    # DEPARTS from 5.1 (FC-046): header blocks are protected by TLS, not by signatures of their own, because
-    # WS-Security is not spoken here.  So UsesSequenceSTR and UsesSequenceSSL bind a sequence to the user who
-    # created it and to TLS, not to one token or one TLS session: durable sequences outlive both.
+    # DEPARTS from 5.1 (FC-046): header blocks are protected by TLS, not by signatures of their own,
+    # because WS-Security is not supported.  So UsesSequenceSTR and UsesSequenceSSL bind a sequence to
+    # the user who created it and to TLS, not to one token or one TLS session: durable sequences outlive
+    # both.
 
 
 def _check_limits(state: State, exchange: Exchange) -> None:
@@ -165,7 +166,7 @@ def _row(
 
 
 def _url_of(target: Reference) -> str:
-    """Return the URL that requests can be sent to; empty for a target that only responses reach."""
+    """Return the URL for requests; empty for a target that only responses reach."""
     unreachable = is_anonymous(target.address) or is_none(target.address) or is_polled(target.address)
     return target.address if not unreachable and name_of_url(target.address) else ""
 
@@ -197,7 +198,10 @@ def _answer(state: State, exchange: Exchange, sequence: Sequence) -> None:
 
 
 def _own_address(state: State, exchange: Exchange) -> Reference:
-    """Return AcksTo of an offered sequence: our address as the client wrote it, because WCF compares both."""
+    """Return AcksTo of an offered sequence.
+
+    The own address as the client wrote it, because WCF compares both.
+    """
     to = exchange.envelope.to
     if to is not None and _url_of(to):
         return Reference(to.address)

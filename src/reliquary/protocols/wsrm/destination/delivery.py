@@ -1,4 +1,4 @@
-"""Messages go into their queue: alone, with those buffered behind them, or when their sequence closes.
+"""Delivers messages to their queue: alone, with buffered ones behind them, or when the sequence closes.
 
                       ordered                    unordered        DiscardEntireSequence
     in order          at once, with what waits   at once          buffered
@@ -40,13 +40,13 @@ from reliquary.wire.security import parse_sid
 
 _ONCE: Final = Assurance.EXACTLY_ONCE
 _MOST_NAMED: Final = 20
-"""Ranges that a warning names."""
+"""The most ranges that a warning names."""
 
 # -- into the queue
 
 
 def hand_over(state: State, exchange: Exchange, arriving: Arriving) -> None:
-    """Give messages to the queue manager as one batch; its verdict comes in this turn."""
+    """Offer messages to the queue manager as one batch; its verdict comes in this turn."""
     sequence, messages = arriving.sequence, arriving.messages
     sequence.is_judged = True
     sequence.target.arriving += len(messages)
@@ -88,11 +88,11 @@ def _user_of(sequence: Sequence) -> Principal:
 
 
 def ready_numbers(sequence: Sequence) -> list[int]:
-    """Return the buffered messages that nothing before them keeps from their queue."""
+    """Return the buffered messages that no missing message before them delays."""
     if not sequence.buffered or (sequence.is_whole and not sequence.is_complete):
         return []
     if sequence.phase is not Phase.OPEN:
-        return sorted(sequence.buffered)  # what had to be discarded is not buffered any more
+        return sorted(sequence.buffered)  # discarded messages are not buffered any more
     return sorted([number for number in sequence.buffered if number < sequence.next])
 
 
@@ -103,7 +103,7 @@ def buffered_messages(state: State, sequence: Sequence, numbers: list[int]) -> l
 
 
 def resume(state: State, sequence: Sequence, most: int = LARGEST_WINDOW) -> None:
-    """Hand over what is buffered and ready, if anything is; a whole sequence always as one batch."""
+    """Offer the buffered messages that are ready to the manager; a whole sequence is always one batch."""
     if sequence.is_judged:
         return
     numbers = ready_numbers(sequence)
@@ -124,7 +124,7 @@ def resume(state: State, sequence: Sequence, most: int = LARGEST_WINDOW) -> None
 
 
 def resume_blocked(state: State, target: TargetQueue) -> None:
-    """Hand over what waits for its queue, older sequences first, unless not even the first message fits."""
+    """Offer the messages that wait for a queue, older sequences first, unless not even the first one fits."""
     for _, sequence in sorted(target.blocked.items()):
         numbers = ready_numbers(sequence)
         if not numbers or target.free is None or sequence.buffered[numbers[0]] <= target.free:
@@ -132,7 +132,7 @@ def resume_blocked(state: State, target: TargetQueue) -> None:
 
 
 def on_buffered_judged(state: State, arriving: Arriving, signal: BatchJudged) -> None:
-    """Note that buffered messages are in their queue, or that they must wait for it."""
+    """Record that buffered messages are in their queue, or must wait for it."""
     sequence = arriving.sequence
     if signal.outcome is Outcome.DELIVERED:
         add_messages(sequence.target, arriving.reports, arriving.sizes)
@@ -155,12 +155,12 @@ def fits_in_part(signal: BatchJudged, sequence: Sequence) -> bool:
 
 
 def block(sequence: Sequence) -> None:
-    """Note that messages of a sequence wait until their queue has room."""
+    """Record that messages of a sequence wait until their queue has room."""
     sequence.target.blocked[sequence.number] = sequence
 
 
 def _unblock(state: State, sequence: Sequence) -> None:
-    """Note that nothing of a sequence waits for its queue: the next ones may go on."""
+    """Record that no message of a sequence waits for its queue, so that the next ones may continue."""
     target = sequence.target
     if target.blocked.pop(sequence.number, None) is not None:
         watch(state, target)
@@ -172,7 +172,7 @@ def _unblock(state: State, sequence: Sequence) -> None:
 
 
 def settle(state: State, sequence: Sequence) -> None:
-    """Deliver or discard what is buffered when a sequence is closed, and report what is missing."""
+    """Deliver or discard the buffered messages of a closed sequence, and report the missing ones."""
     end = max(sequence.received.last, sequence.highest)
     missing = list(sequence.ranges.gaps(1, end)) if end else []
     if missing:
@@ -185,7 +185,10 @@ def settle(state: State, sequence: Sequence) -> None:
 
 
 def _lost_numbers(sequence: Sequence, gap: int) -> tuple[int, ...]:
-    """Return the messages that IncompleteSequenceBehavior discards; `gap` is the first missing, or 0."""
+    """Return the messages that IncompleteSequenceBehavior discards.
+
+    `gap` is the first missing number, or 0.
+    """
     behavior = sequence.settings.incomplete
     if behavior is Incomplete.ENTIRE and not sequence.is_complete:
         return tuple(sorted(sequence.buffered))
@@ -214,7 +217,7 @@ def _text(ranges: list[tuple[int, int]]) -> str:
 
 
 def _report(state: State, sequence: Sequence, what: str, why: str, count: int) -> None:
-    """Log and count messages that do not reach their queue; a peer cannot count more than a window."""
+    """Log and count messages that do not reach their queue; at most a window is counted."""
     state.counts[Count.GAPS] += min(count, LARGEST_WINDOW)
     _warn(state, sequence, what, why)
 

@@ -1,8 +1,8 @@
-"""Sequences are closed, end and are forgotten.
+"""Closes, ends and forgets sequences.
 
     CloseSequence       closed: what is buffered is delivered or discarded, the acknowledgement is final
     TerminateSequence   ended, and remembered for a while
-    time                nothing heard for too long, or its life is over: ended, and its source is notified
+    time                silent for too long, or expired: ended, and its source is notified
     a fault             its source has given it up: ended
 
 When a sequence takes no more messages, `delivery.settle` does what IncompleteSequenceBehavior says.
@@ -43,14 +43,16 @@ from reliquary.queueing.model.administration import Done
 from reliquary.queueing.model.travel.transfer import EraBegan
 
 INACTIVITY: Final = "wsrm-inactivity"
-"""One timer for each sequence: when it is silent for too long, when its life is over, and when messages that
-it left wait for their queue."""
+"""One timer for each sequence.
+
+For silence, for expiry, and for messages of an ended sequence that wait for their queue.
+"""
 FORGET: Final = "wsrm-forget"
 """One timer for all ended sequences."""
 _MOST_FORGOTTEN: Final = 1000
-"""Sequences that one turn forgets."""
+"""The most sequences that one turn forgets."""
 _ENDING: Final = frozenset({FaultCode.SEQUENCE_TERMINATED, FaultCode.UNKNOWN_SEQUENCE})
-"""Faults by which a source gives its sequence up."""
+"""The faults by which a source ends its sequence."""
 
 
 # -- the source says so
@@ -78,7 +80,7 @@ def on_terminate(state: State, exchange: Exchange, body: TerminateSequence, now:
 
 
 def on_fault(state: State, exchange: Exchange, body: Fault, now: Instant) -> None:
-    """End a sequence whose source has given it up; other faults are logged."""
+    """End a sequence that its source has given up; other faults are logged."""
     here = state.destination
     sequence = here.sequences.get(here.by_identifier.get(body.identifier, 0))
     if sequence is None or not _may_end(sequence, exchange):
@@ -99,15 +101,15 @@ def _may_end(sequence: Sequence, exchange: Exchange) -> bool:
 
 
 def _last_of(sequence: Sequence, said: int) -> int:
-    """Return the last number of a sequence that its source ends in order.
+    """Return the last number of a sequence that its source ends regularly.
 
-    WS-RM 1.1 may leave it out: then it is the highest number that came.  WS-RM 1.0 says it with LastMessage.
+    In WS-RM 1.1 it may be absent: then it is the highest number that came.  In WS-RM 1.0 LastMessage has it.
     """
     return said or (sequence.highest if sequence.row.dialect.version is Version.RM11 else 0)
 
 
 def _check_last(exchange: Exchange, sequence: Sequence, last: int) -> None:
-    """Refuse a LastMsgNumber that contradicts the messages, or what was said before."""
+    """Refuse a LastMsgNumber that contradicts the messages, or an earlier LastMsgNumber."""
     known = sequence.received.last
     if last and (last < sequence.highest or (known and last != known)):
         why = f"LastMsgNumber is {last}, but {known or sequence.highest} came before"
@@ -120,7 +122,7 @@ def _answer(
     sequence: Sequence,
     body: CloseSequenceResponse | TerminateSequenceResponse,
 ) -> None:
-    """Answer with the final acknowledgement, wherever the response is sent."""
+    """Answer with the final acknowledgement, to any address of the response."""
     envelope, number = exchange.envelope, sequence.number
     final = acknowledging.acknowledgement(state, number)
     acknowledging.sent(state, number)
@@ -138,7 +140,7 @@ def _answer(
 
 
 def on_inactivity(state: State, number: int, now: Instant) -> None:
-    """End a sequence that is silent or too old; try again to deliver what an ended sequence left."""
+    """End a silent or expired sequence; try again to deliver the remaining messages of an ended one."""
     sequence = state.destination.sequences.get(number)
     if sequence is None:
         return
@@ -162,7 +164,7 @@ def on_inactivity(state: State, number: int, now: Instant) -> None:
 
 
 def on_forget(state: State, number: int, now: Instant) -> None:
-    """Forget sequences that ended long ago, and the oldest where there are too many."""
+    """Forget sequences that ended long ago, and the oldest if there are too many."""
     del number
     here, settings = state.destination, state.settings
     excess = len(here.ended) - settings.most_remembered
@@ -198,7 +200,7 @@ def close(state: State, to: int, number: int, now: Instant) -> None:
 
 
 def terminate(state: State, to: int, number: int, now: Instant) -> None:
-    """End a sequence for an administrator, whatever is missing."""
+    """End a sequence for an administrator, also with missing messages."""
     state.destination.now = now
     sequence = state.destination.sequences[number]
     if sequence.phase is Phase.ENDED:
@@ -212,9 +214,9 @@ def terminate(state: State, to: int, number: int, now: Instant) -> None:
 
 
 def on_era(state: State, signal: EraBegan, now: Instant) -> None:
-    """End every sequence that was kept; a source that gets the fault begins another.
+    """End every sequence of the backup; a source that gets the fault begins another one.
 
-    No acknowledgement goes with the fault: the ranges of the backup would take back what was said since.
+    No acknowledgement goes with the fault: the ranges of the backup would contradict later acknowledgements.
     """
     del signal
     here = state.destination
@@ -243,7 +245,7 @@ def _close(state: State, sequence: Sequence, last: int) -> None:
 
 
 def _end(state: State, sequence: Sequence, now: Instant, last: int = 0) -> None:
-    """End a sequence: nothing of it is due any more, and what its client offered ends too."""
+    """End a sequence with its acknowledgements, and the sequence that its client offered."""
     was_open = sequence.phase is Phase.OPEN
     number = sequence.number
     if not state.destination.ended:
@@ -263,7 +265,7 @@ def _end(state: State, sequence: Sequence, now: Instant, last: int = 0) -> None:
 
 
 def _give_up(state: State, sequence: Sequence, now: Instant, why: str) -> None:
-    """End a sequence without its source, and notify the source where it can be reached."""
+    """End a sequence without a request of its source, and notify the source if it can be reached."""
     row = sequence.row
     _end(state, sequence, now)
     about = f"WS-RM sequence {row.number} to {row.endpoint or row.queue}"

@@ -1,4 +1,4 @@
-"""Changes of the durable state of sequences that come in; `apply` is the only place that makes them."""
+"""Defines the changes of the durable state of incoming sequences, which only `apply` makes."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ class SequenceOpened(Fact, frozen=True):
 
 
 class SequencePaired(Fact, frozen=True):
-    """The sequence that its client offered has this number."""
+    """The sequence that its client offered got this number."""
 
     sequence: int
     outbound: int
 
 
 class MessageReceived(Fact, frozen=True):
-    """A message is in its queue, or had nothing for it, and is acknowledged from now on."""
+    """A message is in its queue, or had no content for it, and is acknowledged from now on."""
 
     sequence: int
     number: int
@@ -56,15 +56,15 @@ class RequestNoted(Fact, frozen=True):
 
 
 class SequenceClosed(Fact, frozen=True):
-    """A sequence takes no further message."""
+    """A sequence accepts no further message."""
 
     sequence: int
     last: int = 0
-    """The number of its last message; 0 where that is not known."""
+    """The number of its last message; 0 if it is unknown."""
 
 
 class SequenceEnded(Fact, frozen=True):
-    """A sequence is over, and is remembered for a while."""
+    """A sequence has ended, and is remembered for a while."""
 
     sequence: int
     at: int
@@ -72,12 +72,12 @@ class SequenceEnded(Fact, frozen=True):
 
 
 class SequencesRetired(Fact, frozen=True):
-    """The store was restored from a backup: peers do not find these sequences any more."""
+    """The store was restored from a backup, so that peers cannot use these sequences any more."""
 
     sequences: tuple[int, ...]
 
 
 class SequencesForgotten(Fact, frozen=True):
-    """Ended sequences are remembered no longer."""
+    """Ended sequences are removed."""
 
     sequences: tuple[int, ...]

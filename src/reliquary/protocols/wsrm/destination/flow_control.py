@@ -1,15 +1,15 @@
-"""The flow control of the destination, [MS-WSRVCRM] 3.1: how many messages a source may still send.
+"""Computes how many messages a source may still send, the flow control of [MS-WSRVCRM] 3.1.
 
     left      messages that the queue can still take beyond those that are buffered; no limit without a quota
     free      left, less the messages that are missing before buffered ones, which need room when they come
     shared    free, less what other active sequences may count on; so no room is promised twice
     value     the messages that it misses itself, and the smallest of: the rest of its window, an equal part
-              of free, shared; 0 where it takes no more, or must wait for an earlier sequence
+              of free, shared; 0 if it takes no more, or must wait for an earlier sequence
 
-A bounded endpoint has as much left as its window is larger than the number of unread and buffered messages.
-Everywhere else what is stored counts as processed, and what is left of the quota counts: bytes become
-messages by the largest message that the queue got.  A source that is silent for long keeps no room for what
-it has not sent.
+For a bounded endpoint, left is its window less the number of unread and buffered messages. For other
+endpoints stored messages count as processed, and left is the rest of the quota: bytes are converted to
+messages by the size of the largest message so far.  A source that was silent for long has no reserved
+room.
 
 The four events of 3.1.7 are functions here.  A sequence is in FLOW_CONTROL_STATE from its creation on, and in
 no other state (FC-010, FC-011); Buffer Remaining is `Sequence.buffer`.  The real room decides, so GET reads
@@ -30,14 +30,14 @@ MAXIMUM: Final = LARGEST_WINDOW
 """Buffer Remaining is never larger (FC-013)."""
 _OPEN: Final = Phase.OPEN
 SPREAD: Final = LARGEST_WINDOW
-"""How far an unordered message may be ahead of the first missing one, so that gaps stay countable."""
+"""The most numbers by which an unordered message may precede the first missing one, which limits the gaps."""
 
 
 # -- the events of 3.1.7
 
 
 def get_buffer_remaining(state: State, sequence: Sequence) -> int:
-    """GET_BUFFER_REMAINING: read the real room, and let the source count on it (FC-014, FC-015)."""
+    """Read the free room, and let the source use it (GET_BUFFER_REMAINING, FC-014, FC-015)."""
     value = room_for(state, sequence)
     if sequence.phase is _OPEN:
         set_buffer_remaining(sequence, value)
@@ -49,23 +49,23 @@ def get_buffer_remaining(state: State, sequence: Sequence) -> int:
 
 
 def set_buffer_remaining(sequence: Sequence, value: int) -> None:
-    """SET_BUFFER_REMAINING: set Buffer Remaining (FC-026, FC-027); UsageError outside its range (H-06)."""
+    """Set Buffer Remaining (SET_BUFFER_REMAINING, FC-026, FC-027); UsageError outside its range (H-06)."""
     if not 0 <= value <= MAXIMUM:
         raise UsageError(f"Buffer Remaining is 0 to {MAXIMUM}, not {value}")
     sequence.buffer = value
 
 
 def message_received(sequence: Sequence) -> None:
-    """MESSAGE_RECEIVED: the source may count on one message less (FC-021, FC-022); at 0 nothing changes."""
+    """Let the source send one message less (MESSAGE_RECEIVED, FC-021, FC-022); 0 stays 0."""
     if sequence.buffer > 0:  # FC-023, FC-024
         set_buffer_remaining(sequence, sequence.buffer - 1)
 
 
 def message_processed(target: TargetQueue, unread: int, free: int | None) -> None:
-    """MESSAGE_PROCESSED: the queue has another room than before (FC-017 to FC-020).
+    """Set the new room of a queue (MESSAGE_PROCESSED, FC-017 to FC-020).
 
-    The number of processed messages is not counted, because a message may leave a queue in many ways: the
-    queue manager reports what is there, and the value never exceeds the window.
+    The number of processed messages is not counted, because a message may leave a queue in many ways:
+    the queue manager reports the stored messages, and the value never exceeds the window.
     """
     target.unread, target.free = unread, free
     target.reports += 1
@@ -86,14 +86,14 @@ def add_messages(target: TargetQueue, reports: int, sizes: tuple[int, ...]) -> N
 
 
 def forget_additions(target: TargetQueue) -> None:
-    """Trust the last report alone: what was added in earlier turns is in it."""
+    """Use only the last report, which includes the additions of earlier turns."""
     target.added = target.added_bytes = 0
 
 
 def takes(state: State, sequence: Sequence, number: int) -> bool:
     """Return whether there is room for a new message with this number, and for all missing before it.
 
-    So a gap can always be filled: `number - next` messages are still to come before this one, as WCF has it.
+    So a gap can always be filled: `number - next` messages are still to come before this one, as in WCF.
     """
     distance = number - sequence.next
     if distance >= (sequence.settings.window if sequence.keeps_order else SPREAD):
@@ -113,18 +113,18 @@ def takes(state: State, sequence: Sequence, number: int) -> bool:
 def room_for(state: State, sequence: Sequence) -> int:
     """Return how many messages the source may send, 0 to MAXIMUM (FC-009); changes nothing."""
     if sequence.phase is not _OPEN or sequence.waits_for_earlier:
-        return 0  # nothing is promised for a sequence that takes no more, also in its final acknowledgement
+        return 0  # a sequence that takes no more gets no room, also in its final acknowledgement
     own = sequence.settings.window - (sequence.ahead if sequence.keeps_order else 0)
     if _is_ample(sequence):
         return max(own, 0)
     others = _active_others(state, sequence)
     free = _left(sequence) - sequence.missing - sum(each.missing for each in others)
-    part = -(-free // (len(others) + 1))  # the sequence that asks first gets the remainder
+    part = -(-free // (len(others) + 1))  # the requesting sequence gets the remainder
     return max(min(own, sequence.missing + min(part, _shared(state, sequence))), 0)
 
 
 def queue_room(sequence: Sequence) -> int:
-    """Return how many messages may be stored in the queue now, as far as its window says."""
+    """Return how many messages may be stored in the queue now, as far as its window allows."""
     target, settings = sequence.target, sequence.settings
     if not settings.bounded:
         return MAXIMUM
@@ -132,7 +132,7 @@ def queue_room(sequence: Sequence) -> int:
 
 
 def _is_ample(sequence: Sequence) -> bool:
-    """Return whether every open sequence of the queue may have all of its window: nothing must be shared."""
+    """Return whether every open sequence of the queue may have its whole window."""
     target = sequence.target
     if sequence.settings.bounded:
         return False
@@ -140,13 +140,13 @@ def _is_ample(sequence: Sequence) -> bool:
 
 
 def _shared(state: State, sequence: Sequence) -> int:
-    """Return how many messages fit beyond the missing ones, and beyond what others may count on."""
+    """Return how many messages fit in addition to the missing ones and the room of other sequences."""
     promised = sum(max(each.buffer, each.missing) for each in _active_others(state, sequence))
     return _left(sequence) - sequence.missing - promised
 
 
 def _left(sequence: Sequence) -> int:
-    """Return how many messages the queue can take beyond those that are buffered, also by ended sequences."""
+    """Return how many messages the queue can take besides buffered ones, also of ended sequences."""
     target = sequence.target
     left = MAXIMUM * len(target.open) + MAXIMUM if target.free is None else _fitting(target)
     if not sequence.settings.bounded:
@@ -156,7 +156,7 @@ def _left(sequence: Sequence) -> int:
 
 
 def _fitting(target: TargetQueue) -> int:
-    """Return how many messages fit into the quota; one into an empty queue, whatever its size was before."""
+    """Return how many messages fit into the quota; always one into an empty queue."""
     assert target.free is not None, f"{target.name} has no quota"
     left = target.free - target.added_bytes - target.buffered_bytes
     fitting = left // target.largest

@@ -1,6 +1,6 @@
-"""Which sequence an envelope means, who may use it, and the faults that refuse its use.
+"""Finds the sequence of an envelope, and refuses its use with a fault if the user may not use it.
 
-A user who did not create a sequence, another endpoint, and a message without TLS where the sequence needs it:
+A user who did not create a sequence, another endpoint, and a message without TLS if the sequence requires it:
 all get UnknownSequence, so that the sequences of others stay unknown.
 """
 
@@ -32,7 +32,7 @@ def find(state: State, exchange: Exchange, identifier: str, now: Instant) -> Seq
 def move(exchange: Exchange, sequence: Sequence, wanted: Move) -> Phase:
     """Return the phase that follows; raise the fault that refuses the move, with the final acknowledgement.
 
-    So a source that lost our last acknowledgement does not send its messages again in a new sequence.
+    So a source that lost the last acknowledgement does not send its messages again in a new sequence.
     """
     following = NEXT[sequence.received.phase, wanted]
     if isinstance(following, Phase):

@@ -1,4 +1,4 @@
-"""A message of a sequence is taken, buffered, dropped or refused, all in the turn in which it came.
+"""Accepts, buffers, drops or refuses a message of a sequence in the turn in which it came.
 
     known sequence? --> number --> duplicate? --> closed? --> room? --> BatchArrived --> BatchJudged
          |                |            |            |           |                           |
@@ -6,8 +6,8 @@
     SequenceTerminated Rollover   once more                                 no room: dropped
                       LastMessageNumberExceeded                             refused: a fault
 
-Nothing is stored and nothing is acknowledged before the queue manager has taken the message.  A message that
-was dropped is not acknowledged: its source sends it again.
+Nothing is stored and nothing is acknowledged before the queue manager has taken the message.  A dropped
+message is not acknowledged, so its source sends it again.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _UNIQUIFIERS: Final = (1 << 32) - 1
 
 
 def on_message(state: State, exchange: Exchange, now: Instant) -> None:
-    """Take a message that has a place in a sequence; WsrmFault where it is refused."""
+    """Process a message with a number in a sequence; WsrmFault if it is refused."""
     envelope = exchange.envelope
     header = envelope.sequence
     assert header is not None, "a message outside any sequence is not for the destination"
@@ -80,7 +80,7 @@ def _out_of_range(exchange: Exchange, sequence: Sequence, number: int) -> WsrmFa
 
 
 def _check_last(exchange: Exchange, sequence: Sequence, header: SequenceHeader) -> None:
-    """Refuse a number behind the last one, and a last one that is not the highest."""
+    """Refuse a number above the last one, and a last number that is not the highest."""
     last = sequence.received.last
     if (last and header.number > last) or (header.last and (last or header.number < sequence.highest)):
         raise fault(exchange, FaultCode.LAST_NUMBER_EXCEEDED, sequence)
@@ -99,7 +99,7 @@ def _drop_duplicate(state: State, exchange: Exchange, sequence: Sequence, number
 
 
 def _drop(state: State, exchange: Exchange, sequence: Sequence, now: Instant) -> None:
-    """Drop a message for which there is no room; the acknowledgement says how much there is."""
+    """Drop a message without room for it; the acknowledgement reports the free room."""
     state.counts[Count.NO_ROOM] += 1
     sequence.dropped += 1
     acknowledging.owe(state, exchange, sequence, now)
@@ -111,7 +111,7 @@ def _drop(state: State, exchange: Exchange, sequence: Sequence, now: Instant) ->
 
 
 def _is_empty(envelope: Envelope) -> bool:
-    """Return whether a last message has nothing for an application, as WCF ends its sequences (3.3, 4)."""
+    """Return whether a last message has no content for an application, as in WCF (3.3, 4)."""
     body = envelope.body
     has_content = isinstance(body, Payload) and (body.content or body.attachments)
     return envelope.action.endswith(LAST_MESSAGE) and not has_content
@@ -125,7 +125,7 @@ def _take_empty(state: State, exchange: Exchange, sequence: Sequence, number: in
 
 
 def _take(state: State, exchange: Exchange, sequence: Sequence, header: SequenceHeader, now: Instant) -> None:
-    """Hold a message, or hand it over with all that were buffered behind it."""
+    """Buffer a message, or deliver it with all buffered messages behind it."""
     envelope, number, row = exchange.envelope, header.number, sequence.row
     if not isinstance(envelope.body, Payload):
         why = "a message of WS-RM itself has no place in a sequence"
@@ -157,18 +157,21 @@ def _take(state: State, exchange: Exchange, sequence: Sequence, header: Sequence
 
 
 def _is_released(sequence: Sequence, arriving: Arriving) -> bool:
-    """Return whether a message goes into its queue now: none before it is missing, or all are there."""
+    """Return whether a message is delivered now.
+
+    No earlier one is missing, or the sequence needs no order.
+    """
     return arriving.number == sequence.next and (not sequence.is_whole or _completes(sequence, arriving))
 
 
 def _completes(sequence: Sequence, arriving: Arriving) -> bool:
-    """Return whether nothing of the sequence is missing once this message is here."""
+    """Return whether the sequence is complete with this message."""
     last = arriving.number if arriving.last else sequence.received.last
     return last > 0 and list(sequence.ranges.gaps(1, last)) == [(arriving.number, arriving.number)]
 
 
 def _join_buffered(state: State, arriving: Arriving) -> None:
-    """Put a message among those that were buffered and follow it without a gap, in their order."""
+    """Add the buffered messages that follow a message without a gap, in their order."""
     sequence, number = arriving.sequence, arriving.number
     gap = next(sequence.ranges.gaps(number + 1, sequence.highest + 1), (number + 1, 0))[0]
     numbers = sorted([each for each in sequence.buffered if each < gap])
@@ -210,7 +213,7 @@ _NO_FALLBACK: Final = ObjectId()
 
 
 def on_judged(state: State, exchange: Exchange, signal: BatchJudged, now: Instant) -> None:
-    """Acknowledge a message that the queue manager has taken; WsrmFault for one that it refused for good."""
+    """Acknowledge a message that the queue manager has accepted; WsrmFault for a permanent refusal."""
     arriving = state.destination.arriving.pop(signal.ticket)
     sequence = arriving.sequence
     sequence.is_judged = False
@@ -242,8 +245,8 @@ def _on_delivered(state: State, exchange: Exchange, arriving: Arriving, now: Ins
 def _refusal(exchange: Exchange, sequence: Sequence, signal: BatchJudged) -> WsrmFault:
     """Return the fault for a message that the queue manager will not take as it is.
 
-    The sequence goes on: an administrator may create the queue or give the right, and then the message is
-    taken when it comes again.  SequenceTerminated would end a sequence whose error can be corrected.
+    The sequence continues: an administrator may create the queue or grant the right, and then the
+    repeated message is accepted.  SequenceTerminated would end a sequence whose error can be corrected.
     """
     denied = signal.reason is MessageClass.NACK_ACCESS_DENIED
     code = FaultCode.SENDER if denied else FaultCode.UNREACHABLE

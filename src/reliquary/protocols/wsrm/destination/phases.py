@@ -1,4 +1,4 @@
-"""The phases of a sequence that comes in: one table for everything that a peer, a timer or a person wants.
+"""Defines the phases of an incoming sequence in one table, for peers, timers and administrators.
 
              CLOSE                   TERMINATE, TIME_OUT
     OPEN -----------> CLOSED ---------------------------> ENDED -----> forgotten
@@ -23,7 +23,7 @@ class Phase(Word):
 
     OPEN = "open"
     CLOSED = "closed"
-    """No new message is taken."""
+    """No new message is accepted."""
     ENDED = "ended"
 
 

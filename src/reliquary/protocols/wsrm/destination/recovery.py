@@ -1,4 +1,4 @@
-"""The sequences that come in, from their rows; room and what is due are found again afterwards."""
+"""Rebuilds incoming sequences from their rows; room and due acknowledgements are computed afterwards."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reliquary.queueing.model.message import size_of
 
 
 def recover(state: State) -> None:
-    """Read all sequences with what they hold."""
+    """Read all sequences with their messages."""
     here = state.destination
     ended: list[Sequence] = []
     for _, row in every(state.rows, INBOUND):

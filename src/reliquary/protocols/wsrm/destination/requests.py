@@ -1,4 +1,4 @@
-"""Replies: under which name an application sends the reply to a message, and what its RelatesTo says.
+"""Finds the queue name for the reply to a message, and the RelatesTo of the reply.
 
     ReplyTo of the message    the sequence has an offer         it has none
     anonymous, or not said    into the offered sequence         no reply
@@ -21,17 +21,17 @@ from reliquary.queueing.model.message import ObjectId
 
 
 def message_id(state: State, identifier: ObjectId) -> str | None:
-    """Return the MessageID of a request as its client wrote it; None where that was not kept."""
+    """Return the MessageID of a request as its client wrote it; None if it was not kept."""
     return state.destination.requests.get(identifier)
 
 
 def message_id_of(state: State, identifier: ObjectId) -> str:
-    """Return the MessageID for RelatesTo of a reply: the text that came, or the one that follows from it."""
+    """Return the MessageID for RelatesTo of a reply: the stored text, or one made from the identifier."""
     return state.destination.requests.get(identifier) or derived(identifier)
 
 
 def reply_name(row: Inbound, envelope: Envelope) -> str:
-    """Return the format name of the response queue of a message; empty where no reply is possible."""
+    """Return the format name of the response queue of a message; empty if no reply is possible."""
     address = _reply_address(envelope)
     if not address or is_none(address):
         return ""
@@ -42,7 +42,7 @@ def reply_name(row: Inbound, envelope: Envelope) -> str:
 
 
 def waits_for_reply(row: Inbound, envelope: Envelope) -> int:
-    """Return the offered sequence whose reply the response waits for; 0 where it does not wait."""
+    """Return the offered sequence whose reply the response waits for; 0 if it does not wait."""
     if not row.offered or row.reply_url or not envelope.message_id:
         return 0
     return row.offered if is_anonymous(_reply_address(envelope)) else 0
@@ -51,5 +51,5 @@ def waits_for_reply(row: Inbound, envelope: Envelope) -> int:
 def _reply_address(envelope: Envelope) -> str:
     if envelope.reply_to is not None:
         return envelope.reply_to.address
-    version = envelope.dialect.addressing  # only 1.0 says that a missing ReplyTo is anonymous
+    version = envelope.dialect.addressing  # only in 1.0 does a missing ReplyTo mean anonymous
     return ANONYMOUS[version] if version is Addressing.WSA10 else ""

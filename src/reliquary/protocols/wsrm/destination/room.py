@@ -1,7 +1,7 @@
-"""The room of queues changes, and the sources that wait for it are notified (H-10).
+"""Processes changes of the room of queues, and notifies the sources that wait for it (H-10).
 
-RoomKnown --> messages that were buffered for want of room go into the queue
-          '-> a sequence whose last acknowledgement said 0: an acknowledgement leaves by itself, once
+RoomKnown --> messages that were buffered without room go into the queue
+          '-> a sequence whose last acknowledgement said 0: a single acknowledgement leaves without a request
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from reliquary.queueing.model.travel.transfer import RoomKnown
 
 
 def on_room_known(state: State, signal: RoomKnown, now: Instant) -> None:
-    """Take the room of a queue, and use it."""
+    """Store the room of a queue, and deliver waiting messages."""
     target = state.destination.targets.get(signal.destination)
     if target is None:
         return
@@ -30,7 +30,7 @@ def on_room_known(state: State, signal: RoomKnown, now: Instant) -> None:
 
 
 def on_start(state: State, now: Instant) -> None:
-    """Watch the queues of all sequences, set the timers again, and deliver what waits (T24)."""
+    """Watch the queues of all sequences, set the timers again, and deliver waiting messages (T24)."""
     here = state.destination
     here.now = now
     for sequence in list(here.sequences.values()):
@@ -43,7 +43,7 @@ def on_start(state: State, now: Instant) -> None:
             wait = state.settings.polling if ended else state.settings.inactivity
             wait = Duration(min(wait, max(sequence.row.expires - now, 1)))
             state.draft.ask(SetTimer((INACTIVITY, sequence.number), wait))
-    watch_all(state)  # what the queue manager reports then lets blocked messages go on
+    watch_all(state)  # the reports of the queue manager then release blocked messages
     if here.ended:
         oldest = here.sequences[next(iter(here.ended))].received.ended
         wait = Duration(max(oldest + state.settings.remembered - now, 1))

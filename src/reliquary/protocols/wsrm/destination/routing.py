@@ -1,9 +1,9 @@
-r"""Which queue the messages of an endpoint go into.
+r"""Finds the queue for the messages of an endpoint.
 
 /wsrm/orders, /wsrm/private$/orders   the queue of that name, unless the settings name another
-the settings name a format name       passed on to that queue, wherever it is; by another protocol, without
-                                      what belongs to ours
-a format name, DIRECT=OS:...          no endpoint: we relay no messages to queues of others
+the settings name a format name       forwarded to that queue, also a remote one; by another protocol, without
+                                      the headers of WS-RM
+a format name, DIRECT=OS:...          no endpoint: messages are not relayed
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from reliquary.queueing.travel.crossing import as_sent_onward, leads_elsewhere
 
 
 def queue_of(endpoint: EndpointSettings, name: str) -> str:
-    """Return the path name or format name for messages to an endpoint; empty where there is none."""
+    """Return the path name or format name for messages to an endpoint; empty if there is none."""
     if endpoint.queue:
         return endpoint.queue
-    # an endpoint must be a queue of ours, not a name by which messages are sent on through us
+    # an endpoint must be a local queue, not a name by which messages are forwarded
     return "" if leads_elsewhere(name) else name
 
 
 def settings_of(settings: WsrmSettings, row: Inbound) -> EndpointSettings:
-    """Return the settings by which a known sequence is served.
+    """Return the settings of a known sequence.
 
-    A sequence that our source offered has no endpoint, and one whose endpoint was removed from the settings
-    goes on with the defaults.
+    A sequence that our source offered has no endpoint, and one whose endpoint was removed from the
+    settings continues with the defaults.
     """
     found = settings.endpoint(row.endpoint) if row.endpoint else None
     return found or EndpointSettings(name=row.endpoint, queue=row.queue, window=settings.window)
@@ -40,7 +40,7 @@ def settings_of(settings: WsrmSettings, row: Inbound) -> EndpointSettings:
 
 @lru_cache(maxsize=64)
 def crosses(queue: str) -> bool:
-    """Return whether messages for a queue of the settings go on by another protocol."""
+    """Return whether messages for a queue of the settings are forwarded by another protocol."""
     if not leads_elsewhere(queue):
         return False
     try:
@@ -52,7 +52,7 @@ def crosses(queue: str) -> bool:
 def onward(
     messages: tuple[Message, ...], endpoint: EndpointSettings, queue: str, transaction: UUID
 ) -> tuple[Message, ...]:
-    """Return messages as they go to the queue of an endpoint, which may lie behind another protocol.
+    """Return messages in the form for the queue of an endpoint, which another protocol may have to reach.
 
     Messages that are delivered in order and once are a transaction, so that the next protocol does that too.
     """

@@ -1,7 +1,7 @@
-"""What the destination knows: sequences, the queues they lead to, acknowledgements that are due.
+"""Defines the state of the destination: sequences, their queues, and acknowledgements that are due.
 
 Durable are `Sequence.row`, `received` and what is buffered; `apply` changes them, and `recovery` reads them
-from the rows.  Everything else ends with the process.
+from the rows.  Everything else is lost with the process.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from reliquary.queueing.model.security.principals import Principal
 
 _ENTIRE: Final = Incomplete.ENTIRE
 SMALLEST_MESSAGE: Final = 1024
-"""Bytes that a message is expected to have at least, where bytes of a quota become messages."""
+"""The smallest expected size of a message, to convert bytes of a quota to messages."""
 
 
 @dataclass(slots=True, eq=False)
 class TargetQueue:
-    """A queue that sequences lead to, and how much room it has."""
+    """A queue of sequences, with its free room."""
 
     name: str
     unread: int = 0
     free: int | None = None
-    """Bytes that still fit; None for no limit.  Both as the queue manager said last."""
+    """Bytes that still fit; None without a limit.  The queue manager reported it last."""
     added: int = 0
     added_bytes: int = 0
     """The bytes that were added to the queue after that."""
     arriving: int = 0
-    """Messages that the queue manager judges in this turn."""
+    """The messages that the queue manager judges in this turn."""
     reports: int = 0
-    """How often the queue manager reported the room."""
+    """The number of reports of the room by the queue manager."""
     largest: int = SMALLEST_MESSAGE
     """Bytes of the largest message that went into it."""
     buffered_bytes: int = 0
@@ -49,21 +49,21 @@ class TargetQueue:
     open: dict[int, Sequence] = field(default_factory=dict)
     """Sequences that have not ended."""
     starved: dict[int, None] = field(default_factory=dict)
-    """Open sequences whose latest acknowledgement said that there is no room; the longest waiting first."""
+    """Open sequences whose latest acknowledgement reported no room; the longest waiting one first."""
     blocked: dict[int, Sequence] = field(default_factory=dict)
-    """Sequences with buffered messages that could go into the queue, had it room for them."""
+    """Sequences with buffered messages that only wait for room in the queue."""
 
 
 @dataclass(slots=True, eq=False)
 class Sequence:
-    """A sequence that comes in."""
+    """An incoming sequence."""
 
     row: Inbound
     settings: EndpointSettings
     target: TargetQueue
     received: Received = Received()  # noqa: RUF009 - it is frozen
     ranges: NumberRanges = field(default_factory=NumberRanges)
-    """The numbers of `received`, in a form that can be added to."""
+    """The numbers of `received`, in a form to which numbers can be added."""
     next: int = 1
     """The lowest number that was not received."""
     buffered: dict[int, int] = field(default_factory=dict)
@@ -72,19 +72,19 @@ class Sequence:
     """Requests whose MessageIDs are kept, by their numbers; oldest first."""
     # -- what follows ends with the process
     heard: int = 0
-    """When anything of its source was heard last, microseconds since 1970."""
+    """When the last message of its source came, in microseconds since 1970."""
     by: Principal | None = None
     """The user that used the sequence last; None after a restart."""
     buffer: int = 0
-    """Buffer Remaining of [MS-WSRVCRM] 3.1.1: what its source may count on."""
+    """Buffer Remaining of [MS-WSRVCRM] 3.1.1: the number of messages that its source may send."""
     confirmed: Ranges = ()
     """The ranges of its latest acknowledgement."""
     unconfirmed: int = 0
-    """Messages that were received after that."""
+    """The messages that were received after it."""
     is_judged: bool = False
-    """The queue manager judges messages of it in this turn."""
+    """Whether the queue manager judges messages of it in this turn."""
     waits_for_interval: bool = False
-    """The timer of the acknowledgement interval is set."""
+    """Whether the timer of the acknowledgement interval is set."""
     duplicates: int = 0
     dropped: int = 0
     """Messages for which there was no room."""
@@ -111,26 +111,29 @@ class Sequence:
 
     @property
     def ahead(self) -> int:
-        """Return how many messages were received behind the first gap."""
+        """How many messages were received after the first gap."""
         if len(self.received.ranges) == (self.next > 1):  # no gap, which is the usual case
             return 0
         return len(self.ranges) - self.next + 1
 
     @property
     def missing(self) -> int:
-        """Return how many messages are still to come that others wait for."""
+        """How many missing messages delay others."""
         if self.received.phase is not Phase.OPEN or not self.keeps_order:
             return 0
         return max(self.highest - self.next + 1, 0) - self.ahead
 
     @property
     def waiting(self) -> int:
-        """Return how many messages are kept for the queue; none of a whole sequence that is incomplete."""
+        """How many messages are kept for the queue.
+
+        None of an incomplete sequence that is delivered as a whole.
+        """
         return 0 if self.is_whole and not self.is_complete else len(self.buffered)
 
     @property
     def waits_for_earlier(self) -> bool:
-        """Return whether messages of earlier sequences, which take no more, must go into the queue first.
+        """Whether messages of earlier, closed sequences must be delivered first.
 
         A source that ends a sequence continues in the next one. A sequence that is delivered as a whole
         delays no other, because it may be larger than the queue.
@@ -153,27 +156,27 @@ class Sequence:
 
     @property
     def is_complete(self) -> bool:
-        """Return whether its last number is known, and nothing up to it is missing."""
+        """Whether its last number is known, and no number up to it is missing."""
         return 0 < self.received.last < self.next
 
     @property
     def keeps_order(self) -> bool:
-        """Return whether a message waits for those before it."""
+        """Whether a message waits for those before it."""
         return self.settings.ordered or self.settings.incomplete is not Incomplete.NO_DISCARD
 
     @property
     def is_whole(self) -> bool:
-        """Return whether nothing is delivered before the sequence is complete."""
+        """Whether no message is delivered before the sequence is complete."""
         return self.settings.incomplete is _ENTIRE
 
     @property
     def acknowledges_on_response(self) -> bool:
-        """Return whether acknowledgements go on the responses to requests of its source, and nowhere else."""
+        """Whether acknowledgements are sent only on responses to requests of its source."""
         return is_anonymous(self.row.acks_to.address)
 
     @property
     def acknowledges_on_poll(self) -> bool:
-        """Return whether its source fetches acknowledgements with MakeConnection."""
+        """Whether its source fetches acknowledgements with MakeConnection."""
         return is_polled(self.row.acks_to.address)
 
     @property
@@ -194,10 +197,10 @@ class Arriving:
     reports: int
     """`TargetQueue.reports` when they were handed over."""
     number: int = 0
-    """The message among them that is new; 0 where all of them were buffered before."""
+    """The number of the new message; 0 if all of them were buffered before."""
     last: bool = False
     message_id: str = ""
-    """The MessageID of the new message, where it must be kept for its reply."""
+    """The MessageID of the new message, if it must be kept for its reply."""
 
 
 CreationKey = tuple[str, str, str, str]
@@ -209,12 +212,12 @@ class DestinationState:
 
     def __init__(self) -> None:
         self.now = Instant(0)
-        """The moment of the latest rule."""
+        """The time of the latest rule."""
         self.sequences: dict[int, Sequence] = {}
-        """All that are known, by number; ended ones too."""
+        """All known sequences by number, also ended ones."""
         self.by_identifier: dict[str, int] = {}
         self.created: dict[CreationKey, int] = {}
-        """Sequences that have not ended, by what a repeated CreateSequence is recognized by."""
+        """Sequences that have not ended, by the key that recognizes a repeated CreateSequence."""
         self.open_counts: Counter[str] = Counter()
         """How many sequences have not ended, by endpoint."""
         self.targets: dict[str, TargetQueue] = {}
@@ -222,7 +225,7 @@ class DestinationState:
         self.watched: frozenset[str] = frozenset()
         """The queues whose room the queue manager reports."""
         self.due: dict[str, dict[int, None]] = {}
-        """Sequences with an acknowledgement that is due, by the address it goes to."""
+        """Sequences with an acknowledgement that is due, by its address."""
         self.ended: dict[int, None] = {}
         """Ended sequences, in the order of their end."""
         self.arriving: dict[int, Arriving] = {}

@@ -1,6 +1,6 @@
-"""The tables with the durable state of incoming sequences.
+"""Defines the tables with the durable state of incoming sequences.
 
-wsrm_inbound    sequence                   what was agreed when it was created
+wsrm_inbound    sequence                   the values that were agreed at its creation
 wsrm_received   sequence                   its phase, and the numbers of all messages that it brought
 wsrm_held       sequence, message number   a message that waits for those before it
 wsrm_requests   sequence, message number   the MessageID of a request, for RelatesTo of its reply
@@ -21,7 +21,7 @@ from reliquary.protocols.wsrm.destination.phases import Phase
 from reliquary.queueing.model.message import Message, ObjectId
 
 Ranges = tuple[tuple[int, int], ...]
-"""Disjoint and sorted; both ends belong to a range."""
+"""Disjoint and sorted ranges; both ends belong to a range."""
 
 
 class Inbound(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
@@ -30,7 +30,7 @@ class Inbound(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     number: int
     identifier: str
     endpoint: str
-    """The name behind /wsrm/; empty for a sequence that our source offered."""
+    """The name after /wsrm/; empty for a sequence that the own source offered."""
     queue: str
     """The destination of its messages: a path name or a format name."""
     dialect: Dialect
@@ -40,7 +40,7 @@ class Inbound(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     life: int
     """Expires as it was granted, in microseconds."""
     owner: str = ""
-    """The SID of the only user who may use it; empty where it was created anonymously."""
+    """The SID of the only user who may use it; empty if it was created anonymously."""
     secure: bool = False
     """UsesSequenceSSL: its messages must come over TLS."""
     message_id: str = ""
@@ -52,11 +52,11 @@ class Inbound(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     offered: int = 0
     """The number of the accepted sequence; 0 for none."""
     restored: bool = False
-    """The store was restored: its ranges are older than its peer knows, so the peer does not find it."""
+    """The store was restored: its ranges are older than those of its peer, so the sequence cannot be used."""
 
     @property
     def expires(self) -> int:
-        """Return the time at which the sequence expires, in microseconds since 1970."""
+        """The time at which the sequence expires, in microseconds since 1970."""
         return self.created + self.life
 
 
@@ -67,7 +67,7 @@ class Received(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """The numbers of all messages that were received and are acknowledged."""
     phase: Phase = Phase.OPEN
     last: int = 0
-    """The number of the last message, as far as its source has said; 0 while it has not."""
+    """The number of the last message, if its source has named it; otherwise 0."""
     ended: int = 0
     """When it ended, microseconds since 1970."""
 
@@ -79,7 +79,7 @@ class Buffered(msgspec.Struct, frozen=True, gc=False):
 
 
 class Request(msgspec.Struct, frozen=True, gc=False):
-    """The MessageID of a request, where it cannot be found from the identifier of the message."""
+    """The MessageID of a request, if it cannot be derived from the identifier of the message."""
 
     identifier: ObjectId
     message_id: str
@@ -95,7 +95,7 @@ TABLES: Final[tuple[str, ...]] = tuple(table.name for table in _ALL)
 
 _MESSAGE: Final = Layout(">IQ")
 message_key = _MESSAGE.pack
-"""The key of a message: the number of its sequence, and its own."""
+"""The function for the key of a message: the number of its sequence, and its own number."""
 
 
 def message_of_key(key: bytes) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""Which queues the queue manager reports the room of: those of sequences that need to know it."""
+"""Selects the queues whose room the queue manager reports: those of sequences that need it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from reliquary.queueing.model.travel.transfer import RoomWatched
 
 
 def watch(state: State, target: TargetQueue) -> None:
-    """Let the queue manager report the room of a queue exactly while a sequence needs it."""
+    """Let the queue manager report the room of a queue as long as a sequence needs it."""
     here = state.destination
     needed = bool(target.open or target.blocked)
     if needed != (target.name in here.watched):
@@ -21,7 +21,7 @@ def watch(state: State, target: TargetQueue) -> None:
 
 
 def watch_all(state: State) -> None:
-    """Name all queues that are needed, after a start."""
+    """Request the reports for all queues that need them, after a start."""
     here = state.destination
     here.targets = {name: target for name, target in here.targets.items() if target.open or target.blocked}
     here.watched = frozenset(here.targets)

@@ -1,4 +1,4 @@
-"""The RM source: sequences that go out, what of them is sent again, and when sending stops.
+"""Implements the RM source: it sends sequences, resends messages and obeys flow control.
 
 It may import what `protocols.wsrm` may import, and its shared modules, and not `destination`.  Begin with
 `phases`.

@@ -1,10 +1,10 @@
-"""What an acknowledgement says: which messages arrived, which are missing, how much room there is.
+"""Processes acknowledgements: messages that arrived, missing messages, and the room of the peer.
 
-An acknowledgement is cumulative: what it says once stays true.  So there are four cases.
+An acknowledgement is cumulative: an acknowledged number stays acknowledged.  So there are four cases.
 
     new numbers, and all known ones        those messages are delivered
     the known ones exactly                 only its BufferRemaining is new
-    fewer than are known, and nothing new  it is old: nothing of it counts (H-12)
+    fewer than are known, and nothing new  it is old and is ignored (H-12)
     new numbers, and known ones missing    InvalidAcknowledgement, nothing changes; also for unsent numbers
 """
 
@@ -36,7 +36,7 @@ from reliquary.queueing.model.travel.transfer import Outcome, TransferEnded
 
 
 class Verdict(Enum):
-    """The relation between an acknowledgement and what is known."""
+    """The relation of an acknowledgement to the known numbers."""
 
     NEW = "new"
     KNOWN = "known"
@@ -45,7 +45,7 @@ class Verdict(Enum):
 
 
 def judge(known: NumberRanges, last: int, ranges: Ranges) -> tuple[Verdict, Ranges]:
-    """Compare acknowledged ranges with the known ones; also return what is new in them.  Changes nothing.
+    """Compare acknowledged ranges with the known ones; also return the new numbers.  Nothing is changed.
 
     `last` is the highest number that was sent.
     """
@@ -62,20 +62,20 @@ def judge(known: NumberRanges, last: int, ranges: Ranges) -> tuple[Verdict, Rang
 def on_acknowledgement(
     state: State, exchange: Exchange, acknowledgement: Acknowledgement, now: Instant
 ) -> None:
-    """Take an acknowledgement; one of a sequence that has ended, or of none of ours, says nothing."""
+    """Process an acknowledgement; one of an ended or unknown sequence is ignored."""
     number = state.source.by_identifier.get(acknowledgement.identifier)
     sequence = None if number is None else state.source.sequences[number]
     if sequence is None:
         return
     nacks = acknowledgement.nacks
-    only_nacks = bool(nacks) and not acknowledgement.ranges  # then the ranges say nothing
+    only_nacks = bool(nacks) and not acknowledgement.ranges  # then the ranges have no meaning
     ranges = known_part(sequence, acknowledgement.ranges)
     verdict, new = judge(sequence.acknowledged, sequence.row.last, ranges)
     if verdict is Verdict.INVALID:
         dialect = exchange.envelope.dialect
         raise WsrmFault(invalid_acknowledgement(acknowledgement, dialect), dialect, spec="part 3.4")
     if sequence.phase is Phase.TERMINATING:
-        return  # what arrived was decided
+        return  # the outcome of the messages was decided before
     if verdict is Verdict.OLD and not only_nacks and not acknowledgement.final:
         return
     session = session_of(state, sequence)
@@ -95,7 +95,7 @@ def on_acknowledgement(
 
 
 def _acknowledge(state: State, session: Session, sequence: Sequence, new: Ranges, now: Instant) -> None:
-    """Messages arrived: they leave their queue in this turn, and the next wait is short again."""
+    """Remove messages that arrived from their queue in this turn, and make the next wait short again."""
     flights = sequence.flights
     arrived = [flights[each] for low, high in new for each in range(low, high + 1) if each in flights]
     delivered = tuple(flight.lookup_id for flight in arrived if flight.lookup_id)
@@ -117,8 +117,8 @@ def _acknowledge(state: State, session: Session, sequence: Sequence, new: Ranges
 def _hurry(sequence: Sequence, nacks: tuple[int, ...], *, progress: bool) -> None:
     """Send missing messages again without waiting, each once between two acknowledgements with something new.
 
-    Missing is what the peer names in a Nack, what lies below an acknowledged number, and, since there may be
-    room for it now, what the peer did not take before.
+    Missing messages are those in a Nack, those below an acknowledged number, and those that the peer
+    did not accept before, because it may have room now.
     """
     missing = set(nacks)
     highest = sequence.row.acknowledged[-1][1] if sequence.row.acknowledged else 0
@@ -138,7 +138,7 @@ def _hurry(sequence: Sequence, nacks: tuple[int, ...], *, progress: bool) -> Non
 def _go_on(
     state: State, exchange: Exchange, session: Session, sequence: Sequence, *, final: bool, now: Instant
 ) -> None:
-    """End the sequence with its last acknowledgement; else send what there is room for now."""
+    """End the sequence after its last acknowledgement, or send the messages for which there is room now."""
     if sequence.row.offered_by:
         if final:
             refuse(state, sequence)

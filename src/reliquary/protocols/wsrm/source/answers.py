@@ -1,7 +1,7 @@
-"""What the response to a request of ours means, beyond the envelope that it brought.
+"""Reacts to the status of the response to an own request; its envelope is processed before.
 
-no response; 429, 502, 503, 504   UNREACHABLE   the connection ends, the queue rests, all is sent again
-2xx                               TAKEN         an acknowledgement is in the envelope, or comes by itself
+no response; 429, 502, 503, 504   UNREACHABLE   the connection ends, the queue pauses, all is sent again
+2xx                               TAKEN         an acknowledgement is in the envelope, or comes later
 any other                         NOT_TAKEN     it counts as an answer without an acknowledgement
 """
 
@@ -44,7 +44,7 @@ BY_HUNDRED: Final[Mapping[int, Reaction]] = {
     5: Reaction.NOT_TAKEN,
 }
 GATEWAYS: Final = frozenset({429, 502, 503, 504})
-"""Without an envelope, something on the way says that the peer cannot be reached now."""
+"""Statuses without an envelope by which an intermediary reports that the peer cannot be reached now."""
 
 
 def reaction_to(status: int, *, has_envelope: bool) -> Reaction:
@@ -59,9 +59,9 @@ def reaction_to(status: int, *, has_envelope: bool) -> Reaction:
 
 
 def on_post_ended(state: State, event: PostEnded, envelope: Envelope | None, now: Instant) -> None:
-    """A request has its response, or will have none; its envelope was taken before.
+    """React to the response of a request, or to its failure; its envelope was processed before.
 
-    A response to a request of a connection that has ended comes too late for anything but its envelope.
+    A response to a request of a connection that has ended is too late, except for its envelope.
     """
     session = state.source.sessions.get(event.route)
     if session is None or event.ticket not in session.posted:
@@ -86,7 +86,7 @@ def on_post_ended(state: State, event: PostEnded, envelope: Envelope | None, now
         case Purpose.CLOSE | Purpose.TERMINATE:
             on_answered(state, sequence, posted, taken=taken, now=now)
         case Purpose.ACK_REQUEST:
-            pass  # the acknowledgement came with it, comes later, or is asked for again
+            pass  # the acknowledgement came with it, comes later, or is requested again
 
 
 def _message_answered(
@@ -98,7 +98,7 @@ def _message_answered(
     envelope: Envelope | None,
     now: Instant,
 ) -> None:
-    """The peer has seen a message; if it is not acknowledged by now, its time runs."""
+    """Record that the peer has seen a message, and start its time-out if it is not acknowledged yet."""
     flight = sequence.flights.get(posted.number)
     if flight is None or flight.ticket != event.ticket:
         return
@@ -112,10 +112,10 @@ def _message_answered(
     if sequence.phase is Phase.OPEN:
         keep_waiting(state, sequence, now)
         if is_silent(session):
-            schedule_posts(state, session.queue)  # the next message went with no other
+            schedule_posts(state, session.queue)  # the next message was held back because of this one
 
 
 def _create_answered(state: State, session: Session, sequence: Sequence, *, taken: bool) -> None:
-    """React to a failed CreateSequence: an addressable peer may still respond, with any other it fails."""
+    """React to a failed CreateSequence; an addressable peer may still respond, with any other it fails."""
     if sequence.phase is Phase.CREATING and not (taken and session.peer.addressable):
         fail(state, session, ConnectionStatus.CONNECTION_NOT_READY)

@@ -1,4 +1,4 @@
-"""The only place that changes the durable state of the source: each fact, in memory and as rows."""
+"""Applies each fact to the durable state of the source, in memory and as rows; nothing else changes it."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _end(state: State, fact: facts.SequenceEnded) -> None:
 
 
 def _take_out(state: State, sequence: Sequence, numbers: list[int]) -> None:
-    """Forget the numbers of messages that have their outcome, or are to get others."""
+    """Remove the numbers of messages that have their outcome, or get other numbers."""
     for number in numbers:
         flight = sequence.flights.pop(number)
         sequence.numbers.pop(flight.lookup_id, None)

@@ -1,4 +1,4 @@
-"""A sequence ends: what became of its messages is found out, and the peer may forget it.
+"""Ends a sequence: it finds the outcome of all messages, and lets the peer forget the sequence.
 
             WS-RM 1.1                                   WS-RM 1.0
 all is      CloseSequence ... Final acknowledgement     LastMessage ... its acknowledgement
@@ -7,9 +7,9 @@ something   CloseSequence ... Final acknowledgement     AckRequested ... the ack
 is missing                                              or LastMessage, where it comes by itself
             TerminateSequence ... its response          TerminateSequence ... in its response, at the latest
 
-What the last acknowledgement lacks never arrived: it goes on in the next sequence, in its order.  So no
+Messages without the last acknowledgement never arrived: they continue in the next sequence, in order.  So no
 message has a second number while it may have arrived under the first.  A message that was sent too often is
-given up.  After the close nothing is sent again but the close itself, and that not for ever.
+given up.  After the close nothing is sent again except the close itself, a limited number of times.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ from reliquary.queueing.rules.era import NOT_KNOWN
 LAST_MESSAGE: Final = "http://schemas.xmlsoap.org/ws/2005/02/rm/LastMessage"
 """The action of the empty message that ends a sequence of WS-RM 1.0."""
 LAST_MESSAGES: Final = 8
-"""How often LastMessage is sent again to a peer that acknowledges without it: it has no room behind a gap."""
+"""How often LastMessage is sent again to a peer that acknowledges without it, because of a gap."""
 GIVEN_UP: Final = MessageClass.NACK_REACH_QUEUE_TIMEOUT
 """The reason for a message that was sent as often as is allowed."""
 CLIENT_GONE: Final = MessageClass.NACK_BAD_DEST_QUEUE
@@ -66,9 +66,10 @@ CLIENT_GONE: Final = MessageClass.NACK_BAD_DEST_QUEUE
 
 
 def close(state: State, sequence: Sequence, now: Instant) -> None:
-    """Send no message any more, and ask for the last acknowledgement."""
+    """Send no more messages, and request the last acknowledgement."""
     flow_happens(state, sequence, FlowEvent.TERMINATED)  # FC-044
-    # an acknowledgement of LastMessage is newer than all messages; AckRequested is answered in its response
+    # an acknowledgement of LastMessage is newer than all messages; AckRequested is answered in its
+    # response
     separate = session_of(state, sequence).peer.addressable
     last_message = sequence.row.dialect.version is Version.RM10 and (separate or not sequence.flights)
     last_message = last_message and not sequence.row.restored  # its number may be that of a message
@@ -80,7 +81,7 @@ def close(state: State, sequence: Sequence, now: Instant) -> None:
 
 
 def close_again(state: State, sequence: Sequence, now: Instant) -> None:
-    """No last acknowledgement came in time: ask again, or give up what is missing."""
+    """Request the last acknowledgement again after a time-out, or give up the missing messages."""
     session = session_of(state, sequence)
     if is_posted(session, sequence, Purpose.CLOSE):
         start_wait(state, sequence, now)
@@ -94,9 +95,9 @@ def close_again(state: State, sequence: Sequence, now: Instant) -> None:
 
 
 def ask_at_the_end(state: State, sequence: Sequence, now: Instant) -> None:
-    """Ask for the last acknowledgement with the response to the end itself, which WS-RM 1.0 allows.
+    """Request the last acknowledgement with the response to TerminateSequence, which WS-RM 1.0 allows.
 
-    gSOAP writes it only there, where acknowledgements go on responses.
+    gSOAP writes it only there if acknowledgements are sent on responses.
     """
     row, session = sequence.row, session_of(state, sequence)
     asks = (
@@ -128,7 +129,7 @@ def _ask_close(state: State, sequence: Sequence, now: Instant) -> None:
 
 
 def _last_number(sequence: Sequence) -> int:
-    """Return what is written as LastMsgNumber; 0 leaves it out, where the peer may know a higher number."""
+    """Return the value of LastMsgNumber; 0 omits it, because the peer may know a higher number."""
     return 0 if sequence.row.restored else sequence.row.last
 
 
@@ -150,7 +151,8 @@ def _last_message(sequence: Sequence) -> Envelope:
 def decide(state: State, sequence: Sequence, now: Instant, *, give_up: bool = False) -> None:
     """Decide that unacknowledged messages did not arrive, and let the peer forget the sequence.
 
-    With `give_up` it is unknown whether they arrived: they are given up, because they could arrive twice.
+    With `give_up` it is unknown whether they arrived: they become dead letters, because they could
+    arrive twice.
     """
     session = session_of(state, sequence)
     if sequence.phase is Phase.OPEN:
@@ -167,7 +169,7 @@ def decide(state: State, sequence: Sequence, now: Instant, *, give_up: bool = Fa
 
 
 def _count_fruitless(session: Session, sequence: Sequence, flights: list[Flight]) -> None:
-    """Let a message that a silent peer takes each time, and never acknowledges, be given up one day."""
+    """Count the attempts of messages that a silent peer takes and never acknowledges."""
     session.unacknowledged_sequences = (
         0 if sequence.row.acknowledged or not is_silent(session) else session.unacknowledged_sequences + 1
     )
@@ -176,7 +178,7 @@ def _count_fruitless(session: Session, sequence: Sequence, flights: list[Flight]
 
 
 def _warn_of_discards(state: State, sequence: Sequence) -> None:
-    """Say so if the peer throws messages away that it acknowledged: they lie behind a gap."""
+    """Warn if the peer discards messages that it acknowledged, because they follow a gap."""
     first = next(iter(sequence.flights), 0)
     discards = sequence.row.incomplete in (Incomplete.FOLLOWING, Incomplete.ENTIRE)
     lost = sum(high - low + 1 for low, high in sequence.acknowledged if high > first) if first else 0
@@ -186,7 +188,7 @@ def _warn_of_discards(state: State, sequence: Sequence) -> None:
 
 
 def terminate(state: State, sequence: Sequence, now: Instant) -> None:
-    """Send TerminateSequence, the first time or again; after the last try the sequence is forgotten."""
+    """Send TerminateSequence, first or again; after the last attempt the sequence is forgotten."""
     row, session = sequence.row, session_of(state, sequence)
     if (
         session.way.kind is not SendingMode.DIAL
@@ -207,7 +209,7 @@ def terminate(state: State, sequence: Sequence, now: Instant) -> None:
 
 
 def gone(state: State, sequence: Sequence) -> None:
-    """Forget a sequence whose messages have all their outcome."""
+    """Forget a sequence whose messages all have their outcome."""
     session = session_of(state, sequence)
     stop_wait(state, sequence)
     apply(state, SequenceEnded(sequence.number))
@@ -227,10 +229,11 @@ def _tidy(state: State, session: Session) -> None:
 
 
 def lose(state: State, sequence: Sequence, now: Instant) -> None:
-    """The peer does not know the sequence, or has terminated it; what it acknowledged was applied before.
+    """End a sequence that the peer does not know or has terminated; its acknowledgements were applied before.
 
-    What is unacknowledged goes on in a new sequence.  One in which nothing was ever acknowledged is not
-    replaced at once: the queue rests, so a peer that forgets each new sequence is not asked without end.
+    Unacknowledged messages continue in a new sequence.  A sequence without any acknowledgement is not
+    replaced at once: the queue pauses, so that a peer that forgets each new sequence is not asked
+    without end.
     """
     session, row = session_of(state, sequence), sequence.row
     if row.offered_by:
@@ -253,7 +256,7 @@ def lose(state: State, sequence: Sequence, now: Instant) -> None:
 
 
 def refuse(state: State, sequence: Sequence) -> None:
-    """The sequence that a client offered is over: what is left for the client is refused."""
+    """Refuse the remaining messages for a client whose offered sequence has ended."""
     session = state.source.sessions.get(sequence.row.queue)
     left = list(sequence.numbers)
     flow_happens(state, sequence, FlowEvent.TERMINATED)  # FC-044
@@ -271,7 +274,7 @@ def refuse(state: State, sequence: Sequence) -> None:
 def _release(
     state: State, session: Session, flights: list[Flight], sequence: Sequence, *, give_up: bool = False
 ) -> None:
-    """Let messages go on without a number, in their order; those that were sent too often are given up."""
+    """Release messages from their numbers, in their order; messages that were sent too often are given up."""
     if sequence.row.restored:
         _put_aside(state, session, flights)
         return
@@ -291,7 +294,7 @@ def _release(
 
 
 def _put_aside(state: State, session: Session, flights: list[Flight]) -> None:
-    """Move messages aside that the manager of the era before may have sent in another sequence."""
+    """Move messages aside that the lost manager may have sent in another sequence."""
     lookup_ids = tuple(flight.lookup_id for flight in flights if flight.lookup_id)
     if lookup_ids:
         why = "its sequence ended without it, and the store was restored from a backup"

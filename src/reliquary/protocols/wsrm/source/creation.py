@@ -1,9 +1,9 @@
-"""A sequence is created, and created again after it was lost.
+"""Creates a sequence, and creates another one after it was lost.
 
 nothing --> CreateSequence --> CreateSequenceResponse: open
                ^    |
-               |    '-- no response: the queue rests; then it is sent again, with the MessageID that it had
-               '------- refused: the queue rests; then another one goes
+               |    '-- no response: the queue pauses; then it is sent again with its first MessageID
+               '------- refused: the queue pauses; then another one is sent
 
 The MessageID is on disk before the request leaves.  A peer that knows it answers with the sequence that it
 created the first time, so a lost response leaves no sequence behind.
@@ -32,11 +32,11 @@ from reliquary.protocols.wsrm.state import State
 from reliquary.queueing.model.travel.link import ConnectionStatus
 
 USED_OF_LIFE: Final = 0.75
-"""The part of its life in which a sequence takes new messages; they are acknowledged before it expires."""
+"""The part of its lifetime in which a sequence takes new messages, to be acknowledged in the rest."""
 
 
 def begin(state: State, session: Session, now: Instant) -> None:
-    """Ask the peer of a queue for a sequence."""
+    """Request a sequence from the peer of a queue."""
     peer = session.peer
     row = Outbound(
         number=next_sequence(state),
@@ -55,7 +55,7 @@ def begin(state: State, session: Session, now: Instant) -> None:
 
 
 def ask(state: State, session: Session, sequence: Sequence, now: Instant) -> None:
-    """Post CreateSequence, the first time or again."""
+    """Send CreateSequence, first or again."""
     row = sequence.row
     ours = own_reference(session.way, row.dialect, state.address.origin)
     # no Expires is written, and Offer has the address of AcksTo, as WCF expects
@@ -67,7 +67,7 @@ def ask(state: State, session: Session, sequence: Sequence, now: Instant) -> Non
 
 
 def on_create_response(state: State, exchange: Exchange, body: CreateSequenceResponse, now: Instant) -> None:
-    """Open the sequence that was asked for; a response that comes again, or for nothing, changes nothing."""
+    """Open the sequence that was requested; a repeated response, or one for nothing, changes nothing."""
     sequence = _asked_for(state, exchange)
     if sequence is None:
         return
@@ -89,14 +89,14 @@ def on_create_response(state: State, exchange: Exchange, body: CreateSequenceRes
 
 
 def refused(state: State, session: Session, sequence: Sequence) -> None:
-    """Forget a sequence that the peer does not create, and let the queue rest; the next has other names."""
+    """Forget a sequence that the peer does not create, and pause its queue; the next one has other names."""
     stop_wait(state, sequence)
     apply(state, SequenceEnded(sequence.number))
     fail(state, session, ConnectionStatus.CONNECTION_REFUSED)
 
 
 def _asked_for(state: State, exchange: Exchange) -> Sequence | None:
-    """Return the sequence that a response is for; gSOAP writes no RelatesTo, then the request tells."""
+    """Return the sequence of a response; gSOAP writes no RelatesTo, so the request identifies it."""
     source = state.source
     number = source.by_create_id.get(exchange.envelope.relates_to)
     session = source.sessions.get(exchange.route)
@@ -108,7 +108,7 @@ def _asked_for(state: State, exchange: Exchange) -> Sequence | None:
 
 
 def _objection(state: State, identifier: str) -> str:
-    """Return why an identifier cannot be used; empty where it can."""
+    """Return the reason why an identifier cannot be used; empty if it can."""
     if len(identifier) > state.settings.longest_identifier:
         return f"its identifier has {len(identifier)} characters"
     if identifier in state.source.by_identifier:

@@ -1,9 +1,9 @@
-"""What ends a sequence that goes out: responses and faults of its peer, an administrator, or nothing to send.
+"""Ends an outgoing sequence, after responses and faults of its peer, for an administrator, or when idle.
 
 CloseSequenceResponse, TerminateSequenceResponse   the next step of `closing`
-UnknownSequence, SequenceTerminated                the sequence is lost: the rest goes on in a new one
-SequenceClosed, MessageNumberRollover              it takes no more: it is closed, then a new one begins
-CreateSequenceRefused                              the queue rests, and another CreateSequence goes
+UnknownSequence, SequenceTerminated                the sequence is lost: the rest continues in a new one
+SequenceClosed, MessageNumberRollover              it accepts no more: it is closed, then a new one begins
+CreateSequenceRefused                              the queue pauses, and another CreateSequence is sent
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ REACTIONS: Final[Mapping[FaultCode, Reaction]] = {
 
 
 def on_close_response(state: State, exchange: Exchange, body: CloseSequenceResponse, now: Instant) -> None:
-    """The peer takes no further message; the acknowledgement that came with it says which it has."""
+    """Continue the end of a sequence that the peer has closed; its acknowledgement was applied before."""
     sequence = _sequence(state, body.identifier)
     if sequence is None or sequence.phase is not Phase.CLOSING:
         return
@@ -86,7 +86,7 @@ def on_close_response(state: State, exchange: Exchange, body: CloseSequenceRespo
 def on_terminate_response(
     state: State, exchange: Exchange, body: TerminateSequenceResponse, now: Instant
 ) -> None:
-    """The peer has ended the sequence."""
+    """Forget a sequence that the peer has ended."""
     del exchange, now
     sequence = _sequence(state, body.identifier)
     if sequence is not None and sequence.phase is Phase.TERMINATING:
@@ -94,7 +94,7 @@ def on_terminate_response(
 
 
 def on_fault(state: State, exchange: Exchange, fault: Fault, now: Instant) -> None:
-    """Take what a peer could not; acknowledgements that came with the fault were applied before."""
+    """React to a fault of a peer; acknowledgements that came with the fault were applied before."""
     sequence = _meant(state, exchange, fault)
     if sequence is None:
         return
@@ -110,7 +110,7 @@ def on_fault(state: State, exchange: Exchange, fault: Fault, now: Instant) -> No
 
 
 def _meant(state: State, exchange: Exchange, fault: Fault) -> Sequence | None:
-    """Return the sequence that a fault is about: by its identifier, else by the request that it answers."""
+    """Return the sequence of a fault, by its identifier or by the request that it answers."""
     source = state.source
     if fault.identifier:
         return _sequence(state, fault.identifier)
@@ -132,17 +132,17 @@ def _acknowledges(envelope: Envelope | None, sequence: Sequence) -> bool:
 
 
 def on_answered(state: State, sequence: Sequence, posted: Posted, *, taken: bool, now: Instant) -> None:
-    """A request that closes or terminates was answered, and the response did not end that phase.
+    """Continue after the answer to a request that closes or terminates, if it did not end that phase.
 
-    `taken` says that the status was one of success.  An addressable peer of WS-RM 1.1 still owes a response.
+    `taken` means a status of success.  An addressable peer of WS-RM 1.1 still has to send a response.
     """
     session = session_of(state, sequence)
     owes = session.peer.addressable and sequence.row.dialect.version is Version.RM11
     if posted.purpose is Purpose.CLOSE and sequence.phase is Phase.CLOSING:
         if not sequence.flights and not (taken and owes):
-            decide(state, sequence, now)  # all is there, so no answer could change anything
+            decide(state, sequence, now)  # all messages have arrived, so no answer could change anything
         elif taken and sequence.row.dialect.version is Version.RM10 and is_silent(session):
-            ask_at_the_end(state, sequence, now)  # a silent peer does not say more if it is asked again
+            ask_at_the_end(state, sequence, now)  # a silent peer does not send more if it is asked again
     elif posted.purpose is Purpose.TERMINATE and sequence.phase is Phase.TERMINATING and taken and not owes:
         gone(state, sequence)
 
@@ -151,7 +151,7 @@ def on_answered(state: State, sequence: Sequence, posted: Posted, *, taken: bool
 
 
 def on_idle(state: State, number: int, now: Instant) -> None:
-    """End a sequence that has had nothing to do for long; the others are looked at again later."""
+    """End a sequence that was idle for long; others are checked again later."""
     sequence = state.source.sequences.get(number)
     if sequence is None:
         return
@@ -169,14 +169,15 @@ def on_idle(state: State, number: int, now: Instant) -> None:
     elif sequence.phase is Phase.OPEN:
         begin_close(state, sequence, now)
     elif sequence.phase is Phase.CREATING:
-        refused(state, session_of(state, sequence), sequence)  # what it was for has left the queue
+        # the messages that it was for have left the queue
+        refused(state, session_of(state, sequence), sequence)
 
 
 # -- an administrator
 
 
 def close(state: State, to: int, number: int, now: Instant) -> None:
-    """Give no further number; when all is acknowledged, the sequence ends and the next begins."""
+    """Assign no further number; when all messages are acknowledged, the sequence ends and the next begins."""
     sequence = state.source.sequences.get(number)
     why = _objection(sequence, number)
     if sequence is not None and not why and sequence.phase is Phase.OPEN:
@@ -187,10 +188,11 @@ def close(state: State, to: int, number: int, now: Instant) -> None:
 
 
 def terminate(state: State, to: int, number: int, now: Instant) -> None:
-    """End a sequence now; what did not arrive goes on in the next.
+    """End a sequence now; messages that did not arrive continue in the next one.
 
-    A sequence that is open is closed first, so that the peer can say what arrived.  One whose close has no
-    answer is ended without it: then a message may arrive twice, and an administrator decided that.
+    An open sequence is closed first, so that the peer can report the messages that arrived.  One whose
+    close has no answer is ended without it: then a message may arrive twice, and the administrator
+    accepts that.
     """
     sequence = state.source.sequences.get(number)
     why = _objection(sequence, number)
@@ -205,7 +207,7 @@ def terminate(state: State, to: int, number: int, now: Instant) -> None:
 
 
 def _objection(sequence: Sequence | None, number: int) -> str:
-    """Return why an administrator cannot end a sequence; empty where that is possible."""
+    """Return the reason why an administrator cannot end a sequence; empty if that is possible."""
     if sequence is None:
         return f"no sequence {number} goes out"
     if sequence.row.offered_by:

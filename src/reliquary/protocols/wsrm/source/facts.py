@@ -1,4 +1,4 @@
-"""Changes of the durable state of the source; `apply` is the only place that makes them."""
+"""Defines the changes of the durable state of the source, which only `apply` makes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from reliquary.protocols.wsrm.source.tables import Outbound, Ranges
 
 
 class SequenceBegun(Fact, frozen=True):
-    """A sequence is asked for, or one that a client offered was accepted."""
+    """A sequence is requested, or one that a client offered was accepted."""
 
     outbound: Outbound
 
@@ -19,15 +19,15 @@ class SequenceCreated(Fact, frozen=True):
     sequence: int
     identifier: str
     offer: str = ""
-    """The offer of ours that the peer accepted; empty where it did not."""
+    """The own offer that the peer accepted; empty if it did not."""
     renewed_at: int = 0
-    """From this moment no number is given in it; 0 for never."""
+    """From this time on no number is assigned in it; 0 for no limit."""
     incomplete: Incomplete | None = None
     """The peer's treatment of messages behind a gap when the sequence ends."""
 
 
 class SequencesRetired(Fact, frozen=True):
-    """The store was restored from a backup: no number is given in these sequences any more."""
+    """The store was restored from a backup: no number is assigned in these sequences any more."""
 
     sequences: tuple[int, ...]
 
@@ -67,7 +67,7 @@ class SequenceClosing(Fact, frozen=True):
 
     sequence: int
     last_message: bool = False
-    """The next number is that of the empty LastMessage of WS-RM 1.0."""
+    """The next number belongs to the empty LastMessage of WS-RM 1.0."""
 
 
 class SequenceDecided(Fact, frozen=True):
@@ -77,6 +77,6 @@ class SequenceDecided(Fact, frozen=True):
 
 
 class SequenceEnded(Fact, frozen=True):
-    """The sequence is over, and forgotten; messages without an acknowledgement have no number any more."""
+    """The sequence has ended and is removed; messages without an acknowledgement lose their numbers."""
 
     sequence: int

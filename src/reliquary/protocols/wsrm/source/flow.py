@@ -1,4 +1,4 @@
-"""Advanced flow control at the source, [MS-WSRVCRM] 3.2, as one table: state x event -> state and action.
+"""Defines the flow control of the source, [MS-WSRVCRM] 3.2, as one table: state x event -> state and action.
 
                     acknowledgement: full (start the timer)
     NOT_POLLING ---------------------------------------------> POLLING --. timer: AckRequested,
@@ -7,8 +7,8 @@
          '--------------------------------------------------------'
     ENDED     from both, when the sequence terminates
 
-Beside the table there is a window: as many messages may be unacknowledged as the last
-BufferRemaining said.  A peer that says nothing and takes fewer than our window is sent as many as it took.
+In addition there is a window: the last BufferRemaining limits the unacknowledged messages.  A peer
+without BufferRemaining that takes fewer messages than the window gets as many as it took.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ class Polling(Enum):
     POLLING = "polling"
     """No new message is sent (FC-030); the timer runs."""
     ENDED = "ended"
-    """The sequence is over: nothing follows from anything (H-09)."""
+    """The sequence has ended, and events have no effect (H-09)."""
 
 
 class FlowEvent(Enum):
-    """SEQ_ACK_RECEIVED with its argument, POLLING_TIMER_EXPIRED and SEQ_TERMINATED."""
+    """The events SEQ_ACK_RECEIVED with its argument, POLLING_TIMER_EXPIRED and SEQ_TERMINATED."""
 
     ROOM = "room"
     """An acknowledgement whose BufferRemaining is above 0."""
@@ -43,7 +43,7 @@ class FlowEvent(Enum):
 
 
 class Action(Enum):
-    """The action beside the change of state."""
+    """The action in addition to the change of state."""
 
     NONE = "none"
     START = "start"
@@ -79,7 +79,10 @@ NEXT: Final[Mapping[tuple[Polling, FlowEvent], tuple[Polling, Action]]] = _table
 
 
 def said(buffer: int) -> FlowEvent:
-    """Return the event for the BufferRemaining of an acknowledgement; below 0 stands for none (FC-038)."""
+    """Return the event for the BufferRemaining of an acknowledgement.
+
+    A negative value means none (FC-038).
+    """
     if buffer < 0:
         return FlowEvent.UNSAID  # FC-039
     return FlowEvent.ROOM if buffer else FlowEvent.FULL
@@ -91,28 +94,28 @@ BEFORE_ONE_MORE: Final = 8
 
 @dataclass(slots=True)
 class Flow:
-    """The source's knowledge of the room for one sequence; it is not durable, and starts empty (T23)."""
+    """The known room of the peer for one sequence; it is not durable, and starts empty (T23)."""
 
     polling: Polling = Polling.NOT_POLLING  # FC-032
     buffer: int | None = None
-    """The last BufferRemaining; None where none was ever seen."""
+    """The last BufferRemaining; None if none has come."""
     heard: bool = False
-    """An acknowledgement came since the connection began."""
+    """Whether an acknowledgement came since the connection began."""
     cap: int | None = None
-    """How many messages a peer without BufferRemaining took at once; None while it took all."""
+    """How many messages a peer without BufferRemaining took at a time; None as long as it took all."""
     taken: int = 0
     """Messages that it took since the cap was last changed."""
 
     def happen(self, event: FlowEvent) -> Action:
-        """Go where the table says, and return what is to be done."""
+        """Change the state by the table, and return the action."""
         self.polling, action = NEXT[self.polling, event]
         return action
 
     def limit(self, window: int, *, probing: bool) -> int:
         """Return how many messages may be unacknowledged.
 
-        A connection without any acknowledgement is probed with one message: how much room there is will be
-        known before more are sent, and a destination that has little room drops none of them.
+        A connection without any acknowledgement is probed with one message: the room is known before
+        more are sent, so that a destination with little room drops none of them.
         """
         if probing and not self.heard:
             return 1
@@ -120,15 +123,18 @@ class Flow:
         return window if known is None else min(window, known)
 
     def connect(self) -> None:
-        """Forget how much the peer takes at once, because the connection is a new one."""
+        """Forget how many messages the peer takes at a time, because the connection is new."""
         self.heard, self.cap, self.taken = False, None, 0
 
     def drop(self, ahead: int) -> None:
-        """A message was not taken; `ahead` of it went to the peer, from the first that it has not taken."""
+        """Record that the peer did not take a message.
+
+        `ahead` of it were sent since the first one not taken.
+        """
         self.cap, self.taken = max(ahead if self.cap is None else min(ahead, self.cap), 1), 0
 
     def take(self, count: int) -> None:
-        """Messages were taken; after many of them one more may go at once."""
+        """Record that the peer took messages; after many of them one more may be sent at a time."""
         self.taken += count
         if self.cap is not None and self.taken >= self.cap * BEFORE_ONE_MORE:
             self.cap, self.taken = self.cap + 1, 0

@@ -1,9 +1,9 @@
-"""Sequences that clients offered: their messages are replies, and mostly leave on responses.
+"""Sends replies in sequences that clients offered, mostly on responses.
 
 accept       the sequence of a client came in with an offer
 take_reply   the reply to a request whose response waits for it
 take_next    the next message for a client that asks with MakeConnection
-end          the sequence of the client ended: what is left is refused
+end          the sequence of the client ended: remaining replies are refused
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from reliquary.queueing.model.message import Message, ObjectId
 def accept(
     state: State, offer: Offer, inbound: int, dialect: Dialect, target: Reference | None, now: Instant
 ) -> int:
-    """Accept the sequence that a client offered, and return our number for it.
+    """Accept the sequence that a client offered, and return its local number.
 
-    0 where another sequence that goes out has its identifier: then the offer is not accepted.
+    0 if another outgoing sequence has its identifier: then the offer is not accepted.
     """
     del now
     known = state.source.by_identifier.get(offer.identifier)
@@ -53,7 +53,7 @@ def accept(
 
 
 def end(state: State, inbound: int, now: Instant) -> None:
-    """The sequence of a client ended: what is left of the one that it offered is refused.
+    """Refuse the remaining replies of an offered sequence, because the sequence of its client ended.
 
     A client that listens at an address still gets its messages there, as in a duplex session of WCF.
     """
@@ -65,12 +65,12 @@ def end(state: State, inbound: int, now: Instant) -> None:
 
 
 def take_reply(state: State, outbound: int, request: ObjectId, now: Instant) -> Envelope | None:
-    """Return the reply to a request, if the application has sent it; again, if it has no acknowledgement."""
+    """Return the reply to a request, if the application has sent it; also again, if it is unacknowledged."""
     return _take(state, outbound, lambda message: message.correlation == request, now)
 
 
 def take_next(state: State, outbound: int, now: Instant) -> Envelope | None:
-    """Return the next message of a sequence: what is due again, what is new, or a question for room."""
+    """Return the next message of a sequence: a repeated one, a new one, or a request for room."""
     sequence = state.source.sequences.get(outbound)
     if sequence is None:
         return None
@@ -82,7 +82,7 @@ def take_next(state: State, outbound: int, now: Instant) -> Envelope | None:
 
 
 def waiting_for(state: State, address: str) -> list[int]:
-    """Return the sequences that have something for a client that asks with this MakeConnection address."""
+    """Return the sequences with a message for a client that polls with this MakeConnection address."""
     found = []
     for sequence in state.source.sequences.values():
         session = _polled_session(state, sequence, address)
@@ -107,7 +107,7 @@ def _take(
     *,
     only_due: bool = False,
 ) -> Envelope | None:
-    """Return the envelope of the first message that is wanted; it gets its number now, or has one."""
+    """Return the envelope of the first wanted message, with its number or a new one."""
     sequence = state.source.sequences.get(outbound)
     session = None if sequence is None else state.source.sessions.get(sequence.row.queue)
     if sequence is None or session is None:
@@ -131,7 +131,7 @@ def _sent(
     envelope: Envelope | None,
     now: Instant,
 ) -> Envelope | None:
-    """Note that a message leaves on a response, which waits for the disk as a request of ours does."""
+    """Record that a message leaves on a response, which waits for the disk as a request does."""
     if envelope is not None:
         mark_sent(state, sequence, flight)
         sequence.used = now

@@ -1,4 +1,4 @@
-"""The phases of a sequence that goes out, as one table: phase x move -> phase.
+"""Defines the phases of an outgoing sequence as one table: phase x move -> phase.
 
                  CREATED           CLOSE              DECIDE                 GONE
     CREATING ------------> OPEN ----------> CLOSING ----------> TERMINATING ------> ENDED
@@ -7,7 +7,7 @@
         '----- CLOSE, LOSE -'------ LOSE ------'------- LOSE --------'----------------'
 
 CLOSING   no message is sent any more.  WS-RM 1.1 asks with CloseSequence, and the Final acknowledgement says
-          which messages arrived.  WS-RM 1.0 sends LastMessage, or AckRequested where messages are missing.
+          which messages arrived.  WS-RM 1.0 sends LastMessage, or AckRequested if messages are missing.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _table() -> dict[tuple[Phase, Move], Phase | None]:
         #              from: c  o  g  t  e
         Move.CREATED:       (o, n, n, n, n),
         Move.CLOSE:         (e, g, n, n, n),
-        Move.DECIDE:        (n, t, t, n, n),  # a peer may close the sequence of its own accord
+        Move.DECIDE:        (n, t, t, n, n),  # a peer may close the sequence without a request
         Move.GONE:          (n, n, n, e, n),
         Move.LOSE:          (e, e, e, e, n),
     }  # fmt: skip
@@ -67,7 +67,7 @@ NEXT: Final[Mapping[tuple[Phase, Move], Phase | None]] = _table()
 
 
 def moved(phase: Phase, move: Move) -> Phase:
-    """Return the phase after a move; a move that must not happen is an error of ours."""
+    """Return the phase after a move; a move that must not happen is a defect of this program."""
     following = NEXT[phase, move]
     assert following is not None, f"a sequence that is {phase.value} must not {move.value}"
     return following

@@ -1,4 +1,4 @@
-"""POLLING_TIMER, [MS-WSRVCRM] 3.2.2.1: while there is no room, AckRequested asks for it from time to time."""
+"""Requests room with AckRequested from time to time if there is none: POLLING_TIMER, [MS-WSRVCRM] 3.2.2.1."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from reliquary.protocols.wsrm.state import Count, State
 from reliquary.queueing.model.travel.transfer import ResendWanted
 
 POLL: Final = "wsrm-poll"
-"""POLLING_TIMER, one for each sequence that goes out (FC-031)."""
+"""The timer POLLING_TIMER, one for each outgoing sequence (FC-031)."""
 
 
 def flow_happens(state: State, sequence: Sequence, event: FlowEvent) -> None:
-    """Let the table of `flow` answer, and set or cancel the timer as it says."""
+    """Apply an event to the table of `flow`, and set or cancel the timer as it requires."""
     action = sequence.flow.happen(event)
     name = (POLL, sequence.number)
     if action in (Action.START, Action.POLL):
@@ -32,7 +32,7 @@ def flow_happens(state: State, sequence: Sequence, event: FlowEvent) -> None:
 
 
 def on_poll(state: State, number: int, now: Instant) -> None:
-    """POLLING_TIMER_EXPIRED (FC-035); one of a sequence that ended asks for nothing."""
+    """Request room when POLLING_TIMER expires (FC-035); the timer of an ended sequence has no effect."""
     del now
     sequence = state.source.sequences.get(number)
     if sequence is not None and sequence.phase is Phase.OPEN:
@@ -40,7 +40,7 @@ def on_poll(state: State, number: int, now: Instant) -> None:
 
 
 def _poll(state: State, sequence: Sequence) -> None:
-    """Send AckRequested by itself (FC-036, H-14); without a connection the next one is waited for."""
+    """Send AckRequested alone (FC-036, H-14); without a connection wait for the next one."""
     session = session_of(state, sequence)
     if session.way.kind is not SendingMode.DIAL:
         sequence.poll_due = True
@@ -52,7 +52,7 @@ def _poll(state: State, sequence: Sequence) -> None:
 
 
 def _let_expire(state: State, session: Session) -> None:
-    """Give back messages that only wait: those whose time is over leave, the others are handed out again."""
+    """Return waiting messages to the manager: expired ones leave, the others are handed out again."""
     if session.is_open and session.waiting:
         session.waiting.clear()
         state.draft.signal(ResendWanted(session.queue))

@@ -1,4 +1,4 @@
-"""Requests of ours: each has a ticket, and those of one connection an epoch."""
+"""Sends requests: each has a ticket, and those of one connection share an epoch."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from reliquary.protocols.wsrm.state import State
 def post(state: State, session: Session, envelope: Envelope, posted: Posted) -> int:
     """Post an envelope, and return the ticket of the request.
 
-    Acknowledgements that are due to this peer go along.  It waits for the disk, whichever turn made durable
-    what it shows.
+    Acknowledgements that are due to this peer go along.  It waits for the disk, because it may contain
+    facts of any earlier turn.
     """
     due = state.acknowledgements_due(session.way.url)
     if due:
@@ -80,7 +80,7 @@ def is_posted(session: Session, sequence: Sequence, purpose: Purpose) -> bool:
 
 
 def can_post(state: State, session: Session) -> bool:
-    """Return whether anything may leave for this queue now."""
+    """Return whether a request may be sent for this queue now."""
     return state.source.online and not session.paused
 
 
@@ -104,7 +104,7 @@ def lifecycle(
 ) -> Envelope:
     """Return the envelope of a request about the sequence itself.
 
-    It has MessageID and ReplyTo, as WCF demands, where there is a response.
+    It has MessageID and ReplyTo, as WCF requires, if there is a response.
     """
     row = sequence.row
     answered = isinstance(body, CreateSequence) or row.dialect.version is Version.RM11
@@ -119,6 +119,6 @@ def lifecycle(
 
 
 def ack_request(sequence: Sequence) -> Envelope:
-    """Return an AckRequested alone; it is the plain block of WS-RM (FC-006)."""
+    """Return an envelope with only AckRequested, the plain block of WS-RM (FC-006)."""
     row = sequence.row
     return Envelope(dialect=row.dialect, to=row.target, ack_requests=(row.identifier,), body=Payload())

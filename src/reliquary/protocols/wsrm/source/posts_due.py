@@ -1,4 +1,4 @@
-"""Work that is left to the end of a turn: what may be sent is sent once, for all that happened in it."""
+"""Defers sending to the end of a turn, so that one attempt follows all events of the turn."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from reliquary.protocols.wsrm.state import State
 
 
 class PostsDue(Signal, frozen=True):
-    """WS-RM to itself: look what outgoing queues can send; the manager has handed out what it has."""
+    """The manager has handed out its messages; WS-RM sends this signal to itself to send what it can."""
 
 
 def schedule_posts(state: State, queue: int) -> None:
-    """Look at the end of this turn what an outgoing queue can send."""
+    """Schedule an attempt to send for an outgoing queue at the end of this turn."""
     if not state.source.queues_due:
         state.draft.signal(PostsDue())
     state.source.queues_due[queue] = None

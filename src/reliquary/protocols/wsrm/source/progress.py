@@ -1,4 +1,4 @@
-"""How far the sequence of an outgoing queue got, as the manager shows it: OutgoingTransferInfo."""
+"""Reports the progress of the sequence of an outgoing queue to the manager: OutgoingTransferInfo."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reliquary.queueing.model.travel.transfer import TransferProgressed
 
 
 def tell_progress(state: State, session: Session, sequence: Sequence) -> None:
-    """Report to the manager how far a sequence got."""
+    """Report to the manager how many messages of a sequence are sent and acknowledged."""
     name = SequenceId(sequence.number, 0)
     row, flights = sequence.row, sequence.flights
     first = next(iter(flights), 0)

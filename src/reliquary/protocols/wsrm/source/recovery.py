@@ -1,4 +1,4 @@
-"""The durable state of the source from its rows."""
+"""Rebuilds the durable state of the source from its rows."""
 
 from __future__ import annotations
 

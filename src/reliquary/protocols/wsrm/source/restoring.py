@@ -1,8 +1,8 @@
-"""What the source does after its store was restored from a backup (`queueing.era`).
+"""Retires sequences after the store was restored from a backup (`queueing.era`).
 
     a sequence that is being created     forgotten: the peer may have created it, and messages may be in it
-    any other sequence                   its messages go again under the numbers that they had at the backup;
-                                         it gives no number any more, and ends when they have their outcome
+    any other sequence                   its messages are sent again under their numbers of the backup;
+                                         it assigns no new numbers, and ends when they have their outcome
     a message without a number           it may have been sent after the backup: a dead letter
 
 Messages that this sequence does not confirm are not sent in another one: the old manager may have done that
@@ -22,7 +22,7 @@ from reliquary.queueing.model.travel.transfer import EraBegan
 
 
 def on_era(state: State, signal: EraBegan, now: Instant) -> None:
-    """Give no number in any sequence of the backup."""
+    """Retire all sequences of the backup, in which no number is assigned any more."""
     del signal, now
     retired = []
     for sequence in list(state.source.sequences.values()):
@@ -35,7 +35,7 @@ def on_era(state: State, signal: EraBegan, now: Instant) -> None:
 
 
 def known_part(sequence: Sequence, ranges: Ranges) -> Ranges:
-    """Return acknowledged ranges without the numbers that were given after the backup."""
+    """Return acknowledged ranges without the numbers that were assigned after the backup."""
     last = sequence.row.last
     if not sequence.row.restored:
         return ranges

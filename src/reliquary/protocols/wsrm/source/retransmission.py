@@ -1,10 +1,10 @@
-"""No acknowledgement or response came in time: what is outstanding is sent again.
+"""Sends outstanding messages again if no acknowledgement or response came in time.
 
 messages that were answered without an acknowledgement are sent again, oldest first, at most a window of them;
 it counts for the oldest, because those behind it may only wait for it
 messages whose request has no response yet do not: the network says when there will be none
 a peer that is silent is asked by the end of the sequence what it has (`silence`)
-a message that was sent as often as is allowed, or whose content is gone, ends the sequence (`closing`)
+a message that was sent too often, or whose content is lost, ends the sequence (`closing`)
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from reliquary.queueing.model.travel.link import ConnectionStatus
 
 
 def on_time_out(state: State, number: int, now: Instant) -> None:
-    """The wait for an acknowledgement or a response is over."""
+    """React to a time-out of the wait for an acknowledgement or a response."""
     sequence = state.source.sequences.get(number)
     if sequence is None or not is_over(state, sequence, now):
         return
@@ -46,7 +46,7 @@ def on_time_out(state: State, number: int, now: Instant) -> None:
 
 
 def _create_again(state: State, session: Session, sequence: Sequence, now: Instant) -> None:
-    """Let the queue rest; messages whose time is over leave, then CreateSequence is sent again."""
+    """Pause the queue; expired messages leave, then CreateSequence is sent again."""
     if is_posted(session, sequence, Purpose.CREATE):
         start_wait(state, sequence, now)
     else:
@@ -60,7 +60,7 @@ def _send_again(state: State, session: Session, sequence: Sequence, now: Instant
             start_wait(state, sequence, now)
         return
     if session.way.kind is SendingMode.DIAL and not session.is_open:
-        return  # the queue rests
+        return  # the queue pauses
     silent = is_silent(session)
     if silent and is_under_way(sequence):
         start_wait(state, sequence, now)
@@ -83,7 +83,7 @@ def _send_again(state: State, session: Session, sequence: Sequence, now: Instant
 def _is_hopeless(state: State, idle: list[Flight]) -> bool:
     """Return whether a message was sent too often, or cannot be sent at all.
 
-    The content of a message that left its queue is gone after a restart.  So is that of one that does not
-    come again because many of a higher priority stand before it.
+    The content of a message that left its queue is lost after a restart.  The content is also missing
+    if many messages of a higher priority precede it in the queue.
     """
     return any(flight.message is None or flight.retries >= state.settings.retries for flight in idle)

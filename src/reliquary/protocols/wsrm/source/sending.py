@@ -1,7 +1,7 @@
-"""Messages get their numbers and are sent, within the window and the room that the peer has.
+"""Numbers messages and sends them, within the window and the room of the peer.
 
-SendUserMessage ... PostsDue    what the manager hands out in a turn is numbered and posted together
-PostsDue                        what is due again goes first, in the order of numbers; then new messages
+SendUserMessage ... PostsDue    the messages of a turn are numbered and posted together
+PostsDue                        repeated messages are sent first, in the order of numbers; then new messages
 
 A message gets its number when it is first sent, once: the number is on disk before the message leaves, and
 after a restart the message goes under it again.  Only `closing` takes a number back.
@@ -37,14 +37,14 @@ from reliquary.queueing.model.travel.transfer import MessageWithdrawn, Outcome, 
 from reliquary.queueing.rules.era import NOT_KNOWN
 
 UNWRITABLE: Final = MessageClass.NACK_COULD_NOT_ENCRYPT
-"""The reason for a message that cannot be written as an envelope: no class says that, this one is nearest."""
+"""The reason for a message that cannot be written as an envelope; it is the nearest of the classes."""
 
 
 # -- the manager
 
 
 def on_send(state: State, signal: SendUserMessage, now: Instant) -> None:
-    """Take a message that the manager hands out; one that has a number is sent again under it."""
+    """Keep a message from the manager; one that has a number is sent again under it."""
     del now
     session = state.source.sessions[signal.queue]
     if session.refusing:
@@ -66,9 +66,9 @@ def on_send(state: State, signal: SendUserMessage, now: Instant) -> None:
 
 
 def on_withdrawn(state: State, signal: MessageWithdrawn, now: Instant) -> None:
-    """Messages expired or were purged.
+    """Forget messages that expired or were purged.
 
-    One that has a number is sent on from memory: those behind it are not delivered before it is there.
+    A message with a number is still sent from memory, because those behind it are not delivered before it.
     """
     del now
     session, sequence = state.source.sessions.get(signal.queue), state.source.of_queue(signal.queue)
@@ -83,7 +83,7 @@ def on_withdrawn(state: State, signal: MessageWithdrawn, now: Instant) -> None:
 
 
 def on_posts_due(state: State, signal: PostsDue, now: Instant) -> None:
-    """Send what can be sent, for every outgoing queue that something happened to."""
+    """Send the messages that can be sent, for every outgoing queue with changes."""
     del signal
     queues_due, state.source.queues_due = state.source.queues_due, {}
     for queue in queues_due:
@@ -110,7 +110,7 @@ def _advance(state: State, session: Session, now: Instant) -> None:
 
 
 def _leaves_messages_buffered(state: State, session: Session) -> bool:
-    """Return whether the peer buffers messages behind a gap until TerminateSequence; new ones go after them.
+    """Return whether the peer buffers messages after a gap until TerminateSequence; then new ones wait.
 
     WS-RM 1.1 has no need of this: the peer has delivered them when CloseSequence came.
     """
@@ -126,7 +126,7 @@ def _leaves_messages_buffered(state: State, session: Session) -> bool:
 def _winds_up(state: State, session: Session, sequence: Sequence, now: Instant) -> bool:
     """Close a sequence that may take no further number, once all of it is acknowledged.
 
-    A silent peer acknowledges at the close; where that brought nothing before, the time-out closes.
+    A silent peer acknowledges at the close; if an earlier close brought nothing, the time-out closes.
     """
     row = sequence.row
     if row.restored or row.last >= LAST_NUMBER or (row.renewed_at and now >= row.renewed_at):
@@ -171,13 +171,16 @@ def _send(state: State, session: Session, sequence: Sequence, now: Instant) -> N
 
 
 def limit_of(session: Session, sequence: Sequence) -> int:
-    """Return how many messages of a sequence may be unacknowledged, which is the window of `flow`."""
+    """Return how many messages of a sequence may be unacknowledged: the window of `flow`."""
     probing = session.way.kind is SendingMode.DIAL and not is_silent(session)
     return sequence.flow.limit(session.peer.window, probing=probing)
 
 
 def _room_for(session: Session, sequence: Sequence) -> int:
-    """Return how many messages may go now, beside the limit: to a silent peer one, when none is under way."""
+    """Return how many messages may be sent now within the limit.
+
+    To a silent peer one, if none is under way.
+    """
     return int(not is_under_way(sequence)) if is_silent(session) else session.peer.window
 
 
@@ -191,7 +194,7 @@ def _waiting(session: Session, count: int) -> list[tuple[int, Message]]:
 
 
 def _send_again(state: State, session: Session, sequence: Sequence, limit: int, most: int) -> int:
-    """Send what is due again, oldest first, as far as there is room; return how many went.
+    """Send repeated messages, oldest first, as far as there is room; return how many were sent.
 
     Without room only a time-out lets one go: the first may have been lost on the way (T34).
     """
@@ -209,9 +212,9 @@ def _send_again(state: State, session: Session, sequence: Sequence, limit: int, 
 
 
 def again(state: State, session: Session, sequence: Sequence, flight: Flight) -> Envelope | None:
-    """Return the envelope of a message that has a number; None where it cannot be written any more.
+    """Return the envelope of a message that has a number; None if it cannot be written any more.
 
-    What is sent again always asks for an acknowledgement.
+    A repeated message always requests an acknowledgement.
     """
     assert flight.message is not None, f"message {flight.number} was not handed out"
     envelope = _envelope(state, session, sequence, flight.message, flight.number, asks=True)
@@ -230,7 +233,7 @@ def number(
     messages: Iterable[tuple[int, Message]],
     limit: int,
 ) -> list[tuple[Flight, Envelope]]:
-    """Give messages that wait the next numbers, as far as there is room, and return their envelopes.
+    """Assign the next numbers to waiting messages, as far as there is room, and return their envelopes.
 
     One that cannot be written as an envelope is refused and gets no number.
     """
@@ -297,7 +300,7 @@ def _post(state: State, session: Session, sequence: Sequence, flight: Flight, en
 
 
 def mark_sent(state: State, sequence: Sequence, flight: Flight) -> None:
-    """Note that a message leaves, and count it if it left before."""
+    """Record that a message leaves, and count it if it left before."""
     sequence.due.discard(flight.number)
     sequence.dropped.discard(flight.number)
     if flight.sent:

@@ -1,7 +1,7 @@
-"""Sessions of outgoing queues open and close.
+"""Opens and closes sessions of outgoing queues.
 
-ConnectionWanted          open: the manager hands out messages, and what is unacknowledged is sent again
-a request failed          close; the queue rests, then wants a connection again
+ConnectionWanted          open: the manager hands out messages, and unacknowledged ones are sent again
+a request failed          close; the queue pauses, then requests a connection again
 QueuePaused               close
 nothing to send for long  the sequence ends (`ending`), then the session closes
 """
@@ -33,9 +33,9 @@ from reliquary.queueing.model.travel.transfer import (
 )
 
 IDLE: Final = "wsrm-idle"
-"""One for each sequence that we created: without messages it is ended."""
+"""The timer of each own sequence, which ends without messages."""
 AHEAD: Final = 2
-"""The manager hands out this multiple of the window: with an acknowledgement the next can go at once."""
+"""The multiple of the window that the manager hands out, so that the next message can leave at once."""
 _ENDING: Final = frozenset({Phase.CLOSING, Phase.TERMINATING})
 
 
@@ -43,7 +43,7 @@ _ENDING: Final = frozenset({Phase.CLOSING, Phase.TERMINATING})
 
 
 def on_addressed(state: State, now: Instant) -> None:
-    """The server listens: open what is wanted, and go on with sequences of an earlier process."""
+    """Open the requested sessions, and continue sequences of an earlier process."""
     for sequence in state.source.sequences.values():
         if sequence.phase in _ENDING:
             start_wait(state, sequence, now)
@@ -52,7 +52,7 @@ def on_addressed(state: State, now: Instant) -> None:
 
 
 def on_connection_wanted(state: State, signal: ConnectionWanted, now: Instant) -> None:
-    """Open a session, once it is known under which address acknowledgements can come."""
+    """Open a session, once the address for acknowledgements is known."""
     del now
     state.source.wanted[signal.queue] = signal.destination
     if state.address.origin:
@@ -60,7 +60,7 @@ def on_connection_wanted(state: State, signal: ConnectionWanted, now: Instant) -
 
 
 def watch_idleness(state: State, sequence: Sequence, now: Instant) -> None:
-    """Let a sequence that we created end when it has had nothing to do for long.
+    """Let an own sequence end when it was idle for long.
 
     One that a client offered ends with the sequence of that client.
     """
@@ -76,7 +76,7 @@ def _open_wanted(state: State) -> None:
 
 
 def _session(state: State, queue: int, destination: str) -> Session:
-    """Return the session of a queue, with the way that leads to its destination now."""
+    """Return the session of a queue, with the current way to its destination."""
     source = state.source
     sequence = _offered(state, queue, destination) or source.of_queue(queue)
     way = way_to(destination, state.settings) if sequence is None else way_of(sequence.row, state.settings)
@@ -130,9 +130,9 @@ def fail(
     status: ConnectionStatus,
     rest: Duration | None = None,
 ) -> None:
-    """Close the session after a failure; the queue rests, longer each time, and wants a connection again.
+    """Close the session after a failure; the queue pauses, longer each time, and requests a connection again.
 
-    The peer could not be reached, so this counts for no message as an attempt.
+    The peer could not be reached, so this is not counted as an attempt of a message.
     """
     was_open = session.is_open
     _close(state, session)
@@ -146,7 +146,7 @@ def fail(
 
 
 def clean_up(state: State, session: Session) -> None:
-    """Close a session whose sequence has ended, where nothing waits to be sent."""
+    """Close a session whose sequence has ended, if nothing waits to be sent."""
     queue, was_open = session.queue, session.is_open
     _close(state, session)
     if was_open:
@@ -156,13 +156,13 @@ def clean_up(state: State, session: Session) -> None:
 
 
 def _forget(state: State, session: Session) -> None:
-    """Forget a session that is closed and has no sequence; the next connection has another one."""
+    """Forget a closed session without a sequence; the next connection has another one."""
     if not _sequences_of(state, session.queue):
         state.source.sessions.pop(session.queue, None)
 
 
 def _close(state: State, session: Session) -> None:
-    """Forget what has no number; the manager hands it out again.  What has one is sent again under it."""
+    """Forget messages without a number, which the manager hands out again; the others keep their numbers."""
     session.is_open = False
     session.waiting.clear()
     hang_up(state, session)
@@ -175,7 +175,7 @@ def _close(state: State, session: Session) -> None:
 
 
 def on_paused(state: State, signal: QueuePaused, now: Instant) -> None:
-    """Pause Queue: close the session; nothing leaves, also no request that ends a sequence."""
+    """Close the session of a paused queue; nothing is sent, not even a request that ends a sequence."""
     del now
     session = state.source.sessions.get(signal.queue)
     if session is None:
@@ -190,7 +190,7 @@ def on_paused(state: State, signal: QueuePaused, now: Instant) -> None:
 
 
 def on_resumed(state: State, signal: QueueResumed, now: Instant) -> None:
-    """Resume Queue: sequences go on to end; the manager wants a connection if messages wait."""
+    """Let sequences of a resumed queue end; the manager requests a connection if messages wait."""
     session = state.source.sessions.get(signal.queue)
     if session is not None:
         session.paused = False

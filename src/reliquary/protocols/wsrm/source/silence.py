@@ -1,7 +1,7 @@
-"""A peer that takes messages, and says only at the end of their sequence which of them it has.
+"""Detects silent peers, which acknowledge messages only at the end of their sequence.
 
-gSOAP's services do so where acknowledgements go on responses: they answer one-way messages with 202 alone,
-and those that come again or too early too.  So nothing is known until the sequence ends.
+gSOAP's services do so if acknowledgements are sent on responses: they answer one-way messages only with
+202, also repeated and early ones.  So nothing is known until the sequence ends.
 
     a message is taken, and its repetition too, and nothing is acknowledged --> the peer is silent
     silent: one message after the other, in order; those that were taken are not sent again
@@ -17,18 +17,18 @@ from reliquary.protocols.wsrm.source.state import Flight, Sequence, Session
 from reliquary.protocols.wsrm.source.ways import SendingMode
 
 SILENT_AFTER: Final = 2
-"""The number of messages that a peer takes in a row, each with AckRequested, before it counts as silent."""
+"""The number of messages in a row that a peer takes, each with AckRequested, before it counts as silent."""
 
 
 def is_silent(session: Session) -> bool:
-    """Return whether the peer acknowledges nothing before the end of a sequence."""
+    """Return whether the peer acknowledges messages only at the end of a sequence."""
     return session.unconfirmed >= SILENT_AFTER
 
 
 def note_taken(session: Session, sequence: Sequence, flight: Flight) -> None:
-    """A message was answered with success and without an acknowledgement.
+    """Record that a message was answered with success and without an acknowledgement.
 
-    That says something of a peer that acknowledges on responses, and did not since the connection began.
+    It counts for a peer that acknowledges on responses and has not done so since the connection began.
     """
     flight.taken = True
     on_responses = session.way.kind is SendingMode.DIAL and not session.way.peer.addressable

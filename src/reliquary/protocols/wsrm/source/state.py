@@ -1,7 +1,7 @@
-"""The state of the source: outbound sequences, and the sessions of outgoing queues.
+"""Defines the state of the source: outgoing sequences, and the sessions of outgoing queues.
 
 The rows of sequences and the numbers of messages are durable: facts change them, and a restart reads their
-rows.  All other state ends with the process.
+rows.  All other state is lost with the process.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Purpose(Enum):
     MESSAGE = "message"
     ACK_REQUEST = "ack-request"
     CLOSE = "close"
-    """CloseSequence; of WS-RM 1.0 LastMessage, or the AckRequested that stands for CloseSequence."""
+    """CloseSequence; in WS-RM 1.0 LastMessage, or the AckRequested that replaces CloseSequence."""
     TERMINATE = "terminate"
 
 
@@ -54,7 +54,7 @@ class Flight:
     sent: bool = False
     """Whether the message was sent in this process."""
     taken: bool = False
-    """Whether its last response had a status of success, and no acknowledgement."""
+    """Whether its last response had a status of success without an acknowledgement."""
     retries: int = 0
     """How often the message was sent again because no acknowledgement came in time."""
     resent_in_round: int = -1
@@ -104,7 +104,7 @@ class Sequence:
 
     @property
     def number(self) -> int:
-        """The number by which this manager knows the sequence."""
+        """The number of the sequence at this manager."""
         return self.row.number
 
     @property
@@ -114,7 +114,7 @@ class Sequence:
 
     @property
     def is_orphaned(self) -> bool:
-        """Return whether no message of the sequence is in the outgoing queue any more."""
+        """Whether no message of the sequence is in the outgoing queue any more."""
         return not self.numbers
 
 
@@ -132,7 +132,7 @@ class Session:
     """The epoch of the connection; 0 without a connection."""
     paused: bool = False
     refusing: bool = False
-    """Whether the messages were for a client that has left, and are refused."""
+    """Whether the messages are refused, because their client has disconnected."""
     posted: dict[int, Posted] = field(default_factory=dict)
     """Requests without a response, by ticket."""
     waiting: dict[int, Message] = field(default_factory=dict)
@@ -140,11 +140,11 @@ class Session:
     unconfirmed: int = 0
     """The number of messages that the peer accepted since its last acknowledgement; see `silence`."""
     unacknowledged_sequences: int = 0
-    """How many sequences in a row ended without any acknowledged message, at a peer that is silent."""
+    """How many sequences in a row ended without any acknowledged message, at a silent peer."""
     acknowledgements: int = 0
     """The number of acknowledgements for the current sequence."""
     acknowledged_at: int = 0
-    """When the last one came, microseconds since 1970."""
+    """When the last acknowledgement came, in microseconds since 1970."""
 
     @property
     def peer(self) -> PeerSettings:
@@ -154,7 +154,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class AcceptedOffer:
-    """A sequence that we offered for replies, and that a peer accepted."""
+    """A sequence that this manager offered for replies, and that a peer accepted."""
 
     identifier: str
     queue: str
@@ -168,7 +168,7 @@ class SourceState:
     """The state of all outgoing sequences."""
 
     sequences: dict[int, Sequence] = field(default_factory=dict)
-    """The sequences by our own numbers of them."""
+    """The sequences by their local numbers."""
     by_identifier: dict[str, int] = field(default_factory=dict)
     by_create_id: dict[str, int] = field(default_factory=dict)
     """Sequences that are being created, by the MessageID of CreateSequence."""
@@ -181,7 +181,7 @@ class SourceState:
     queues_due: dict[int, None] = field(default_factory=dict)
     """Outgoing queues for which something may be sent at the end of this turn."""
     accepted_offers: list[AcceptedOffer] = field(default_factory=list)
-    """Sequences that we offered and that peers accepted in this turn."""
+    """Sequences that this manager offered and that peers accepted in this turn."""
     last_epoch: int = 0
     last_ticket: int = 0
     online: bool = True
@@ -193,7 +193,7 @@ class SourceState:
         return None if number is None else self.sequences[number]
 
     def index(self, row: Outbound) -> None:
-        """Let a sequence be found by its names; only `apply` and `recover` call this."""
+        """Add a sequence to the indexes by its names; only `apply` and `recover` call this."""
         if row.identifier:
             self.by_identifier[row.identifier] = row.number
         if row.phase is Phase.CREATING:

@@ -1,9 +1,9 @@
-"""The wait for an acknowledgement or a response, one for each sequence, twice as long after each time-out.
+"""Waits for an acknowledgement or a response of each sequence, twice as long after each time-out.
 
-something is sent --> wait --- progress: short again, or over where nothing is outstanding
+something is sent --> wait --- progress: short again, or over if nothing is outstanding
                        '------ time-out: it is sent again, and the next wait is twice as long
 
-The timer is not set anew for each acknowledgement: when it fires too early, it is set for what is left.
+The timer is not set anew for each acknowledgement: when it fires too early, it is set for the remaining time.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from reliquary.protocols.wsrm.source.state import Sequence
 from reliquary.protocols.wsrm.state import State
 
 RETRANSMIT: Final = "wsrm-retransmit"
-"""One for each sequence that goes out."""
+"""The timer of each outgoing sequence."""
 _MOST_DOUBLINGS: Final = 32
 
 
 def span_of(state: State, sequence: Sequence) -> Duration:
-    """Return how long is waited now."""
+    """Return the current length of the wait."""
     settings = state.settings
     doubled = settings.retransmission << min(sequence.timeouts, _MOST_DOUBLINGS)
     return Duration(min(doubled, max(settings.longest_retransmission, settings.retransmission)))
 
 
 def start_wait(state: State, sequence: Sequence, now: Instant) -> None:
-    """Wait from now on, for the whole span."""
+    """Wait from now on for the whole length."""
     span = span_of(state, sequence)
     sequence.deadline = later(now, span)
     if not sequence.fires or sequence.fires > sequence.deadline:
@@ -43,7 +43,7 @@ def keep_waiting(state: State, sequence: Sequence, now: Instant) -> None:
 
 
 def stop_wait(state: State, sequence: Sequence) -> None:
-    """Wait no more: nothing is outstanding, or nothing can come."""
+    """Stop the wait, because nothing is outstanding, or nothing can come."""
     sequence.deadline = 0
     if sequence.fires:
         sequence.fires = 0

@@ -1,4 +1,4 @@
-"""Where the messages of an outgoing queue go, and what its peer is given as our own address.
+"""Finds the way of the messages of an outgoing queue, and the own address for its peer.
 
 DIRECT=WSRM://shop.example/orders            DIAL   posted to http://shop.example/orders
 DIRECT=WSRM://client.example/cb#urn:uuid:1   DIAL   in the sequence that this client offered
@@ -27,7 +27,7 @@ class SendingMode(Enum):
     """How envelopes of a sequence reach the peer."""
 
     DIAL = "dial"
-    """Envelopes are sent as requests of ours."""
+    """Envelopes are sent as requests of this manager."""
     BACK = "back"
     """Messages leave on responses to requests of the client."""
     POLL = "poll"
@@ -39,7 +39,7 @@ class SendingWay(msgspec.Struct, frozen=True):
 
     kind: SendingMode
     url: str
-    """The URL that they are posted to; empty where none are posted."""
+    """The URL to which they are posted; empty if none are posted."""
     to: Reference
     peer: PeerSettings
 
@@ -50,7 +50,7 @@ class SendingWay(msgspec.Struct, frozen=True):
 
 
 def name_of(destination: str) -> DirectName:
-    """Return the name of an outgoing queue that is ours."""
+    """Return the parsed name of an outgoing queue of WS-RM."""
     name = parse_single(destination)
     assert isinstance(name, DirectName), f"{destination} is not reached by WS-RM"
     return name
@@ -67,7 +67,7 @@ def way_to(destination: str, settings: WsrmSettings) -> SendingWay:
 
 
 def way_of(row: Outbound, settings: WsrmSettings) -> SendingWay:
-    """Return the way of a sequence; one that a client offered leads to that client.
+    """Return the way of a sequence; for an offered sequence it leads to its client.
 
     Before the first reply, an offered sequence has no outgoing queue, and so no destination.
     """
@@ -87,15 +87,15 @@ _NOWHERE: Final = SendingWay(SendingMode.BACK, "", Reference(""), PeerSettings(a
 
 
 def own_reference(way: SendingWay, dialect: Dialect, origin: str) -> Reference:
-    """Return what a peer is given as AcksTo and ReplyTo; they are octet-identical, as WCF demands."""
+    """Return the reference for AcksTo and ReplyTo; both have equal bytes, as WCF requires."""
     return Reference(f"{origin}{ENDPOINT_PATH}" if way.peer.addressable else ANONYMOUS[dialect.addressing])
 
 
 def reply_reference(way: SendingWay, row: Outbound, response_queue: str, origin: str) -> Reference | None:
     """Return ReplyTo of a message.
 
-    Without a response queue no reply is wanted; where we offered a sequence this must be said, because its
-    peer would wait for one.  With an offer, replies come in the offered sequence.
+    Without a response queue no reply is wanted; after an offer this must be written, because the peer
+    would wait for a reply.  With an offer, replies come in the offered sequence.
     """
     if not response_queue:
         says_none = row.offer and row.dialect.addressing is Addressing.WSA10
@@ -107,7 +107,7 @@ def reply_reference(way: SendingWay, row: Outbound, response_queue: str, origin:
 
 
 def _url_of_queue(name: str, origin: str) -> str:
-    """Return the URL at which WS-RM reaches a queue; empty where it does not reach it."""
+    """Return the URL at which WS-RM reaches a queue; empty if there is none."""
     if is_format_name(name) or is_bare_url(name):
         queue = parse_single(name if is_format_name(name) else name_of_url(name))
         return url_of(queue) if names_endpoint(queue) and isinstance(queue, DirectName) else ""

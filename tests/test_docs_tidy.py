@@ -136,14 +136,44 @@ def is_there(name: str) -> bool:
     )
 
 
-def test_the_glossary_names_places_that_exist() -> None:
-    rows = re.findall(
-        r"^\| (.+?) \| .+ \| `([\w.]+)` \|$", (ROOT / "docs/reference/glossary.md").read_text(), re.M
+GLOSSARY_ROW = re.compile(r"^\| (.+?) \| .+ \| `([\w.]+)`(: no class, \w.*)? \|$", re.MULTILINE)
+"""The word, the place, and why the place is no class."""
+
+
+def glossary_faults(text: str) -> list[str]:
+    """Return the rows of a glossary that name no place, no class and no reason, or a word a second time."""
+    rows = re.findall(r"^\| (?!Word \|).+$", text, re.MULTILINE)
+    found = [f"{row}: not in the form of a row" for row in rows if not GLOSSARY_ROW.fullmatch(row)]
+    words: set[str] = set()
+    for word, place, reason in GLOSSARY_ROW.findall(text):
+        if word.casefold() in words:
+            found.append(f"{word}: has two rows")
+        words.add(word.casefold())
+        if not is_there(place):
+            found.append(f"{word}: {place} does not exist")
+        elif not place.rpartition(".")[2][0].isupper() and not reason:
+            found.append(f"{word}: {place} is no class")
+    return found
+
+
+def test_the_glossary_names_one_class_for_each_word_or_says_why_not() -> None:
+    text = (ROOT / "docs/reference/glossary.md").read_text()
+    assert len(GLOSSARY_ROW.findall(text)) > 130
+    assert glossary_faults(text) == []
+
+
+def test_a_fault_of_the_glossary_is_found() -> None:
+    text = (
+        "| Word | What it means | Where |\n| turn | a | `base.turn.Turn` |\n"
+        "| Turn | b | `base.turn`: no class, c |\n"
+        "| fact | d | `base.turn.NoFact` |\n| rule | e | `base.turn` |\n| draft | f |\n"
     )
-    assert len(rows) > 80
-    assert [f"{word}: {place}" for word, place in rows if not is_there(place)] == []
-    assert not is_there("base.turn.NoSuchClass")
-    assert not is_there("base.nothing")
+    assert glossary_faults(text) == [
+        "| draft | f |: not in the form of a row",
+        "Turn: has two rows",
+        "fact: base.turn.NoFact does not exist",
+        "rule: base.turn is no class",
+    ]
 
 
 # -- folders

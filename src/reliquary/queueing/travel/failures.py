@@ -1,4 +1,4 @@
-"""Lists the reasons why a request to another manager has no response, and their status in ConnectionHistory."""
+"""Lists why a request to another manager has no response, and the status of each in ConnectionHistory."""
 
 from __future__ import annotations
 

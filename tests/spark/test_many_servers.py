@@ -150,6 +150,40 @@ def iso(moment: int) -> str:
     return datetime.fromtimestamp(moment / 1_000_000, UTC).isoformat()
 
 
+def test_a_query_whose_consumer_is_paused_begins_nothing_and_goes_on_later(tmp_path: Path) -> None:
+    with running(tmp_path / "north") as (url, [north]), FeedClient(url.partition("=")[2]) as client:
+        orders = north.create_queue("orders")
+        orders.send("one")
+        reader = stream(url, queue="or*")
+        start = reader.initialOffset()
+        one = reader.latestOffset(start, ALL)
+        assert rows_of(reader, start, one) == [("north", "one")]
+
+        client.set_consumer("orders", "lake", paused=True)
+        north.create_queue("orders-2").send("other")
+        client.open_consumer("orders-2", "lake", "earliest")
+        client.set_consumer("orders-2", "lake", paused=True)
+        orders.send("two")
+        assert len(orders.receive_many(2)) == 2
+        again = stream(url, queue="or*")
+        assert rows_of(again, start, one) == [("north", "one")], "what was begun is read again"
+        begun = reader.latestOffset(one, ALL)
+        assert rows_of(reader, one, begun) == []
+        assert reader.latestOffset(begun, ALL) == begun
+        again.prepareForTriggerAvailableNow()
+        assert again.latestOffset(begun, ALL) == begun
+        again.stop()
+        reader.commit(begun)
+
+        client.set_consumer("orders", "lake", paused=False)
+        two = reader.latestOffset(begun, ALL)
+        assert rows_of(reader, begun, two) == [("north", "two")], "nothing is lost by the pause"
+        client.set_consumer("orders-2", "lake", paused=False)
+        three = reader.latestOffset(two, ALL)
+        assert rows_of(reader, two, three) == [("north", "other")]
+        reader.stop()
+
+
 def test_each_error_names_the_manager_and_the_queue(tmp_path: Path) -> None:
     """One manager refuses the token, and the other one has no queue of the name."""
     root = User(name="root", token_sha256=sha256(b"secret").hexdigest(), groups=("administrators",))

@@ -20,6 +20,7 @@ from reliquary.spark.plan import (
     cuts,
     still_wanted,
     survey,
+    unless_paused,
 )
 
 # -- survey
@@ -75,9 +76,9 @@ def test_a_loss_by_a_limit_is_reported_with_its_numbers() -> None:
 
 
 def test_for_a_paused_consumer_nothing_new_is_begun() -> None:
-    paused = Feed("a", "one", 100, 5, 0, 0, paused=True)
-    found = survey({key("a"): QueueOffset("one", 7)}, feeds(paused))
-    assert found.spans == (Span(key("a"), "one", 7, 7),)
+    span = Span(key("a"), "one", 7, 100)
+    assert unless_paused(span, Feed("a", "one", 100, 5, 0, 0)) == span
+    assert unless_paused(span, Feed("a", "one", 100, 5, 0, 0, paused=True)) == span._replace(until=7)
 
 
 def test_a_restored_manager_is_noticed_although_it_has_passed_the_old_numbers() -> None:

@@ -128,10 +128,14 @@ def survey(offset: Offset, feeds: Feeds) -> Survey:
         elif feed.mark < place.id:
             findings.append(Finding(Trouble.REWOUND, key, place.id, feed.cursor))
         else:
-            until = place.id if feed.paused else feed.mark  # nothing new is begun for a paused consumer
-            spans.append(Span(key, feed.incarnation, place.id, until))
+            spans.append(Span(key, feed.incarnation, place.id, feed.mark))
     new = tuple(key for key in sorted(feeds) if key not in offset)
     return Survey(tuple(spans), new, tuple(findings))
+
+
+def unless_paused(span: Span, feed: Feed) -> Span:
+    """Return the range of a queue; an empty one if the consumer is paused, for which nothing new is begun."""
+    return span._replace(until=span.after) if feed.paused else span
 
 
 # --------------------------------------------------------------------------------------- limits

@@ -47,7 +47,17 @@ from reliquary.spark.offsets import (
     to_json,
 )
 from reliquary.spark.options import Reading
-from reliquary.spark.plan import Finding, Limit, Span, Trouble, allot, cuts, still_wanted, survey
+from reliquary.spark.plan import (
+    Finding,
+    Limit,
+    Span,
+    Trouble,
+    allot,
+    cuts,
+    still_wanted,
+    survey,
+    unless_paused,
+)
 from reliquary.spark.positions import LATEST, Moment, Positions
 from reliquary.spark.report import Report
 from reliquary.spark.source import Range, read_part
@@ -207,7 +217,11 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         spans: list[Span | None] = list(surveyed.spans)
         spans += (self._past(finding, places[finding.key]) for finding in surveyed.findings)
         spans += (self._opened(key) for key in surveyed.new if self._wants(key))
-        return [self._up_to_target(span) for span in spans if span is not None]
+        return [
+            unless_paused(self._up_to_target(span), found.feeds[span.key])
+            for span in spans
+            if span is not None
+        ]
 
     def _wants(self, key: QueueKey) -> bool:
         """Return whether a queue that is new to the query is read in this run."""

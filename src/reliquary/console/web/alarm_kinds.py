@@ -70,8 +70,8 @@ ADVICE: Final = {
     AlarmKind.DEAD_LETTERS: "See the reason of each dead letter, then return it to its queue or delete it.",
     AlarmKind.POISON_MESSAGES: "Correct the application that reads them, then return them to their queue.",
     AlarmKind.COPIES_LOST: "Raise the quota of the queue for the copies, or create that queue.",
-    AlarmKind.TRANSACTION_IN_DOUBT: "If their coordinator will not come back, commit or abort them with "
-    "`reliquary transaction`.",
+    AlarmKind.TRANSACTION_IN_DOUBT: "Where the coordinator will not come back, commit or abort the "
+    "transaction on its page of the console, or with `reliquary transaction`.",
     AlarmKind.BATCH_IN_DOUBT: "Ask the other agent with `reliquary channel report`; if it is lost, "
     "settle the batch with `reliquary channel settle`.",
     AlarmKind.CONSUMER_LOST_MESSAGES: "Its query stops with DataLost: start it with failOnDataLoss=false or "

@@ -207,8 +207,8 @@ def _depth_chart(context: Context, name: str) -> object:
     depths = sampled.get(0 if found is None else found.number, ())
     if sampled and not depths:
         return Markup('<p class="empty">{}</p>').format(
-            f"There is no chart of this queue: the depths of the first {QUEUES} queues are sampled, without"
-            " journals and poison queues."
+            f"There is no chart of this queue: the depths of the first {QUEUES} queues are sampled, and of no"
+            " journal."
         )
     return line_chart("Messages in the queue", "", Series("messages", list(depths)))
 

@@ -50,6 +50,8 @@ LONG: Final = 24
 
 _CODE: Final = re.compile("`([^`]*)`")
 _ABBREVIATIONS: Final = {"url": "URL", "soap": "SOAP", "id": "ID"}
+_UNITS: Final = {"rest": "rest in s"}
+"""Headings of fields whose unit is not in their name."""
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)")
 
 
@@ -66,9 +68,11 @@ def title_of(noun: Noun[Any]) -> str:
 def heading(name: str) -> str:
     """Return the name of a field as a heading.
 
-    >>> heading("in_doubt"), heading("url"), heading("last_source_id")
-    ('in doubt', 'URL', 'last source ID')
+    >>> heading("in_doubt"), heading("url"), heading("last_source_id"), heading("rest")
+    ('in doubt', 'URL', 'last source ID', 'rest in s')
     """
+    if name in _UNITS:
+        return _UNITS[name]
     return " ".join(_ABBREVIATIONS.get(word, word) for word in name.split("_"))
 
 

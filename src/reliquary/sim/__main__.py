@@ -1,4 +1,4 @@
-"""`./dev sim --seed N`: run a seed, or some from there on; a failure prints the command that repeats it."""
+"""Runs one seed or several: `./dev sim --seed N`; a failure prints the command that repeats it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PLUGINS: Final[dict[str, type[Plugin]]] = {
 
 
 def main(arguments: list[str]) -> int:
-    """Run the seeds that were asked for; 1 when a promise was broken."""
+    """Run the requested seeds; return 1 if a promise was broken."""
     parser = argparse.ArgumentParser(prog="./dev sim", description=__doc__)
     parser.add_argument("--seed", type=int, default=1, help="the first seed (1)")
     parser.add_argument("--count", type=int, default=1, help="how many seeds from there on (1)")

@@ -1,4 +1,4 @@
-"""Applications that administer queues: they create, change, purge and delete queues and move messages."""
+"""Simulates administrators: they create, change, purge and delete queues and move messages."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class QueueChanger(Administrator):
     """Purges, changes, deletes and creates queues at long intervals."""
 
     def script(self) -> Script:
-        """Purge, change or replace a queue now and then, until the run finishes."""
+        """Purge, change or replace a queue from time to time, until the run finishes."""
         while not self.context.finishing:
             for _ in range(8):
                 yield from self.rest()

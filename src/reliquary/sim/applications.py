@@ -1,10 +1,10 @@
-"""Applications: scripts that ask, wait and rest, and note what they know.
+"""Runs simulated applications: scripts that send requests, wait, pause, and record what the answers prove.
 
-A script is a generator.  It yields what it wants to do and is resumed with what came of it:
+A script is a generator. It yields its next step and is resumed with the result:
 
     outcome = yield Call(lambda to: PurgeQueue(to, "orders"))     an answer, or nothing
     yield Pause(5 * MILLISECOND)
-    yield Aside(make, on_outcome)      ask on another line, and do not wait
+    yield Aside(make, on_outcome)      send on another line, and do not wait
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from reliquary.sim.process import Surroundings
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Ask, and wait for what comes of it."""
+    """Send a request, and wait for the outcome."""
 
     make: Make
 
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """Ask on a second line, without waiting."""
+    """Send a request on a second line, without waiting."""
 
     make: Make
     on_outcome: Callable[[Outcome], None]
@@ -41,7 +41,7 @@ class Aside:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Rest for this many microseconds."""
+    """Pause for this number of microseconds."""
 
     span: int
 
@@ -49,7 +49,7 @@ class Pause:
 ScriptStep: TypeAlias = Call | Aside | Pause
 Result = TypeVar("Result")
 Part: TypeAlias = Generator[ScriptStep, Outcome, Result]
-"""A piece of a script that has a result."""
+"""A part of a script that returns a result."""
 Script: TypeAlias = Generator[ScriptStep, Outcome, None]
 
 
@@ -61,9 +61,9 @@ class ApplicationContext:
     host: Host
     network: Network
     queues: Sequence[str]
-    """The queues that messages go to and come from."""
+    """The queues that messages are sent to and received from."""
     finishing: bool = False
-    """Applications are to bring to an end what they have begun."""
+    """Whether applications must finish the work that they have begun."""
     calls: int = 0
     acting: dict[str, Application] = field(default_factory=dict)
 
@@ -74,7 +74,7 @@ class ApplicationContext:
         self._advance(application, application.script(), None)
 
     def _advance(self, application: Application, script: Script, outcome: Outcome | None) -> None:
-        """Resume a script, up to where it waits."""
+        """Resume a script until its next step waits."""
         scheduler, go_on = self.around.scheduler, partial(self._advance, application, script)
         while True:
             try:
@@ -116,11 +116,11 @@ class Application:
         raise NotImplementedError
 
     def rest(self) -> Script:
-        """Do nothing for a while."""
+        """Do nothing for a random time."""
         yield Pause(self.chance.between(1, self.context.around.faults.longest_pause))
 
     def a_queue(self) -> str:
-        """Return one of the queues by chance."""
+        """Return one of the queues at random."""
         return self.chance.pick(self.context.queues)
 
     def a_while(self, longest: int = 300) -> Duration:
@@ -128,7 +128,7 @@ class Application:
         return Duration(self.chance.between(1, longest) * MILLISECOND)
 
     def ask_until_answered(self, make: Make) -> Part[Outcome]:
-        """Ask again and again until an answer comes through."""
+        """Repeat a request until an answer arrives."""
         while True:
             outcome: Outcome = yield Call(make)
             self.note(outcome)
@@ -137,7 +137,7 @@ class Application:
             yield from self.rest()
 
     def own(self, messages: Sequence[Delivered]) -> list[bytes]:
-        """Return the messages that are no copies of others and no acknowledgements of them."""
+        """Return the bodies of messages that are neither copies of others nor acknowledgements."""
         copies = self.context.around.witness.ledger.copies
         return [
             each.message.body
@@ -148,14 +148,14 @@ class Application:
         ]
 
     def note(self, outcome: Outcome) -> None:
-        """Note in the history what came back."""
+        """Record an outcome in the history of the run."""
         answer = outcome.answer
         said = "nothing" if answer is None else f"{answer.status.name} from turn {outcome.turn}"
         self.history.note(self.context.around.scheduler.now, f"{self.name} receives {said}")
 
 
 def succeeded(outcome: Outcome) -> bool:
-    """Return whether an answer came, and it was good."""
+    """Return whether an answer arrived and its status is OK."""
     return outcome.answer is not None and outcome.answer.status is HResult.OK
 
 

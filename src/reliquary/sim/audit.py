@@ -1,4 +1,4 @@
-"""The rows on disk, read in full and compared with each other: what a person would count by hand.
+"""Reads all rows on disk, counts them, and compares them with each other.
 
 counters     are what counting the positions gives, in messages and in bytes
 positions    each shows a message that is there; none lies below its lane's floor
@@ -33,7 +33,7 @@ from reliquary.store.disk import Disk
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """All the rows of a store."""
+    """All rows of a store."""
 
     queues: dict[int, Queue]
     counters: dict[int, tables.Counters]
@@ -53,11 +53,11 @@ class Contents:
     published: dict[str, int]
     """The last batch of each query."""
     publishing: tables.Publishing | None
-    """The batch that gets its places in several turns."""
+    """The batch that gets its positions in several turns."""
 
     @property
     def uncommitted(self) -> set[Key]:
-        """The positions of messages that prepared transactions sent."""
+        """Return the keys of positions that prepared transactions sent."""
         return {
             (operation.queue, operation.position.lookup_id)
             for transaction in self.transactions.values()
@@ -67,7 +67,7 @@ class Contents:
 
     @property
     def hidden(self) -> set[Key]:
-        """Return the places of messages of a batch that is not published yet."""
+        """Return the keys of positions of a batch that is not published yet."""
         if self.publishing is None:
             return set()
         numbers = range(self.publishing.first, self.publishing.first + self.publishing.messages)
@@ -75,7 +75,7 @@ class Contents:
 
     @property
     def committed(self) -> dict[Key, Position]:
-        """The positions that every reader may see."""
+        """Return the positions that every reader may see."""
         hidden = self.uncommitted | self.hidden
         return {key: position for key, position in self.positions.items() if key not in hidden}
 
@@ -121,7 +121,7 @@ def contents(disk: Disk) -> Contents:
 
 
 def _counted(row: tables.QueueRow, tries: int) -> Position:
-    """Return a position with the tries that its row and its hand-out count."""
+    """Return a position with the larger number of attempts of its row and its hand-out."""
     position = row.position
     return position if tries <= position.handed_out else msgspec.structs.replace(position, handed_out=tries)
 
@@ -236,7 +236,7 @@ def _audit_feeds(rows: Contents) -> None:
 
 
 def compare(rows: Contents, ledger: Ledger) -> None:
-    """Compare the rows with what the facts add up to: sent = received + live + dead + expired + purged."""
+    """Compare the rows with the sum of the facts: sent = received + live + dead + expired + purged."""
     stated = {key: place.body for key, place in ledger.places.items() if not place.position.express}
     found = {
         key: named(rows.messages[position.message])

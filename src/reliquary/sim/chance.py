@@ -1,4 +1,4 @@
-"""Chance from a seed: the one source of everything that is not certain in a run."""
+"""Draws all random decisions of a run from its seed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Option = TypeVar("Option")
 
 
 class SeededChance:
-    """A `base.chance.Chance`, with the questions that the simulator asks."""
+    """A `base.chance.Chance` with further functions for the simulator."""
 
     __slots__ = ("_random",)
 
@@ -22,7 +22,7 @@ class SeededChance:
         return self._random.getrandbits(count)
 
     def happens(self, probability: float) -> bool:
-        """Return whether something happens that happens so often; 0 draws nothing."""
+        """Return True with this probability; a probability of 0 draws no number."""
         return probability > 0 and self._random.random() < probability
 
     def between(self, low: int, high: int) -> int:

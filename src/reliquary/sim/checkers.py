@@ -1,12 +1,12 @@
-"""Checks at the end of a run, over all messages that were sent and received.
+"""Checks at the end of a run all messages that were sent and received.
 
     loss          a confirmed message was stored, and if it left, `reasons` has judged why; or it was stored
                   after the backup from which the store was restored
-    refusal       what was refused, or never asked to commit or to publish, was never stored
+    refusal       a message that was refused, or whose commit or publish was never requested, is never stored
     all or none   the messages of one request were stored together, or not at all
     duplication   a message that was consumed is not handed out again afterwards
     outcomes      a prepared transaction ends as was decided, and says so whenever it is asked again
-    news          who asked for it hears once what became of a message, and hears the truth
+    news          a sender that requested it gets one true acknowledgement of each message
     cursors       a cursor goes forward only, unless what it waited for came in behind it
     order         one sender's messages of one priority come out of their queue as they went in
     identifiers   no Identifier and no LookupIdentifier names two messages, not even after a restore
@@ -37,7 +37,7 @@ from reliquary.sim.reasons import is_for_good, received
 
 
 def check_history(history: History, ledger: Ledger, replaced: Sequence[Ledger] = ()) -> None:
-    """Run all checkers; `replaced` are the ledgers of stores in whose place backups were restored."""
+    """Run all checkers; `replaced` are the ledgers of stores that were replaced by backups."""
     check_loss(history, ledger, replaced)
     check_refusals(history, ledger)
     check_all_or_none(history, ledger)
@@ -53,7 +53,7 @@ def check_history(history: History, ledger: Ledger, replaced: Sequence[Ledger] =
 def check_loss(history: History, ledger: Ledger, replaced: Sequence[Ledger] = ()) -> None:
     """Check that every confirmed recoverable message is or was in its queue, unless the queue was deleted.
 
-    A store that was replaced by a backup of it may have had the message, or may have deleted the queue.
+    A store that was replaced by a backup may have had the message, or may have deleted the queue.
     """
     for sending in history.sendings.values():
         if sending.standing is not Standing.CONFIRMED or sending.express:
@@ -68,7 +68,7 @@ def _was_deleted(ledger: Ledger, queue: str) -> bool:
 
 
 def check_refusals(history: History, ledger: Ledger) -> None:
-    """Check that a request which was refused changed nothing."""
+    """Check that a refused request changed nothing."""
     for turned in history.turns:
         for fact in turned.facts if not turned.lost else ():
             if isinstance(fact, StagePublished | StagePlaced) and turned.kept:
@@ -94,7 +94,7 @@ def _check_published(
 
 
 def check_all_or_none(history: History, ledger: Ledger) -> None:
-    """Check that the messages of one request were stored together or not at all."""
+    """Check that the messages of one request were all stored, or none."""
     requests: dict[tuple[str, int], list[Sending]] = defaultdict(list)
     for sending in history.sendings.values():
         if not sending.express:
@@ -126,7 +126,7 @@ def check_duplication(history: History, ledger: Ledger) -> None:
 
 
 def check_outcomes(history: History, ledger: Ledger) -> None:
-    """Check that each outcome is the decided one, never both; what was never prepared is aborted."""
+    """Check that each transaction has the decided outcome, and that an unprepared one is aborted."""
     for decision in history.decisions:
         which = f"transaction {decision.transaction}"
         decided = "commit" if decision.commit else "abort"
@@ -141,7 +141,8 @@ def check_outcomes(history: History, ledger: Ledger) -> None:
 
 
 def check_acknowledgements(history: History, ledger: Ledger) -> None:
-    """Check for one acknowledgement of each message that asked; only a full queue excuses a missing one."""
+    """Check for one acknowledgement of each message that requests it; it may be missing only if a queue was
+    full."""
     missing = []
     for sending in history.sendings.values():
         if sending.asks is None or sending.express:
@@ -159,9 +160,8 @@ def check_acknowledgements(history: History, ledger: Ledger) -> None:
 
 
 def _due(sending: Sending, ledger: Ledger) -> MessageClass | None:
-    """Return the acknowledgement that is due for a message; None while it travels, or when it
-    never arrived.
-    """
+    """Return the acknowledgement that is due for a message; None while it is transferred, or if it never
+    arrived."""
     body = sending.body
     if sending.asks is Acknowledgement.FULL_RECEIVE:
         return ledger.left[body][1] if body in ledger.left else None
@@ -169,9 +169,8 @@ def _due(sending: Sending, ledger: Ledger) -> MessageClass | None:
 
 
 def check_cursors(history: History) -> None:
-    """Check that a cursor shows only messages at its position or ahead; a message that it waited for may be
-    anywhere.
-    """
+    """Check that a cursor shows only messages at its position or after it; a message that it waited for may
+    be anywhere."""
     places: dict[tuple[int, int], int] = {}
     for turned in history.turns:
         for request, answer in received(history, turned):
@@ -190,7 +189,7 @@ def check_cursors(history: History) -> None:
 
 
 def check_order(history: History) -> None:
-    """Check that the messages of one sender and one priority leave in the order in which they came."""
+    """Check that messages of one sender with one priority leave in the order of their arrival."""
     touched = set(_out_of_turn(history))
     last: dict[tuple[str, str, int], Sending] = {}
     for turned in history.turns:
@@ -219,7 +218,7 @@ def _plainly_received(history: History, turned: Turned) -> Iterator[Sending]:
 
 
 def _out_of_turn(history: History) -> Iterator[bytes]:
-    """Yield messages that were locked, moved or delayed at some time."""
+    """Yield messages that were locked, moved or delayed at any time."""
     places: dict[int, bytes] = {}
     staged: dict[int, Message] = {}
     for turned in history.turns:
@@ -262,7 +261,8 @@ def _check_name(names: dict[object, bytes], key: object, name: bytes) -> None:
 
 
 def check_nothing_leaks(state: State) -> None:
-    """Check that no lock, wait or handle is left when no application acts and everything is read."""
+    """Check that no lock, wait or handle is left after all applications have ended and all messages were
+    read."""
     left = {
         "transactions": list(state.transactions.open),
         "callers who wait": list(state.open.callers),

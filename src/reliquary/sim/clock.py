@@ -1,8 +1,7 @@
-"""Two clocks, as a real machine has them: one that only counts, and a calendar that people set.
+"""Simulates the two clocks of a machine: a monotonic one, and a calendar that administrators set.
 
-The calendar jumps, forwards and back.  A process never sees it go back, because the real clock
-goes on more slowly instead (`net.clock`); the next process may well begin before the last one
-ended.
+The calendar jumps, forwards and back.  A process never sees it go back, because the real clock runs more
+slowly instead (`net.clock`); the next process may well begin before the last one ended.
 """
 
 from __future__ import annotations
@@ -14,40 +13,40 @@ BEGINNING = 1_700_000_000 * SECOND
 
 
 class Calendar:
-    """The time of day, which an administrator may set."""
+    """The calendar time, which an administrator may set."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
         self._offset = BEGINNING
 
     def read(self) -> int:
-        """Return microseconds since 1970, as of now."""
+        """Return the present calendar time in microseconds since 1970."""
         return self._scheduler.now + self._offset
 
     @property
     def counted(self) -> int:
-        """Microseconds on the monotonic clock."""
+        """Return the microseconds on the monotonic clock."""
         return self._scheduler.now
 
     def jump(self, span: int) -> None:
-        """Set it forwards, or back."""
+        """Set the calendar forward, or back if the span is negative."""
         self._offset += span
 
 
 class ProcessClock:
-    """The calendar as one process sees it: slower rather than going back."""
+    """The calendar from the view of one process: it runs more slowly instead of going back."""
 
     def __init__(self, calendar: Calendar) -> None:
         self._calendar = calendar
         self.jumps = 0
-        """How often `now` found that the calendar had been set forward."""
+        """The number of times that `now` found that the calendar had been set forward."""
         self._last = 0
         self._offset = calendar.read() - calendar.counted
         self._ahead_at = 0
         self._ahead_since: int | None = None
 
     def now(self) -> Instant:
-        """Return the moment of the calendar, or a later one, as `net.clock` would do."""
+        """Return the calendar time, or a later one, as `net.clock` does."""
         calendar, counted = self._calendar.read(), self._calendar.counted
         if self._ahead_since is None and calendar < self._last:
             self._ahead_at, self._ahead_since = self._last, counted

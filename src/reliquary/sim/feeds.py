@@ -1,11 +1,11 @@
-"""Readers of feeds, and the messages that they must get.
+"""Simulates readers of feeds, and checks the messages that they get.
 
     Arrivals     from the facts alone: what became visible in which queue while a reader exists
-    FeedReader   looks, reads in pages, commits what it has, and remembers all that it was ever given
-    check_feeds  the reader was given exactly the arrivals, in spite of crashes
+    FeedReader   looks, reads in pages, commits its progress, and remembers all messages that it ever got
+    check_feeds  the reader got exactly the arrivals, in spite of crashes
 
-A message that was given under a number, and everything up to a mark that was read, never changes:
-this is checked with every page.
+The message of a number, and everything up to a mark that was read, never changes; each page is checked
+for this.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from reliquary.sim.kept import Kept
 from reliquary.sim.network import Outcome
 
 Row: TypeAlias = tuple[int, int]
-"""LookupIdentifier and the number of the message."""
+"""The LookupIdentifier and the number of a message."""
 LIMITS = (
     None,
     EVERYTHING,
@@ -74,32 +74,33 @@ class Owed:
     """The messages that one consumer must get."""
 
     identity: int
-    """Another one for each time that a consumer of this name is opened."""
+    """A number that differs for each time that a consumer of this name is opened."""
     cursor: int
     rows: list[Row] = field(default_factory=list)
     earlier: list[Row] = field(default_factory=list)
-    """What it may be given: it came while a large batch was hidden, and before the consumer was opened."""
+    """Messages that it may get: they arrived while a large batch was hidden, and before the consumer was
+    opened."""
     lost: int = 0
-    """The number of messages that the reader lost, because more was kept for it than its limit allows."""
+    """The number of messages that the reader lost because its limit was passed."""
 
 
 class Arrivals:
-    """A second account of feeds, that has no numbers."""
+    """A second computation of feeds, which has no numbers."""
 
     def __init__(self) -> None:
         self.owed: dict[tuple[int, str], Owed] = {}
         """The messages that a consumer must still get, by queue and consumer."""
         self.ended: list[tuple[int, str, Owed]] = []
-        """The readers that left, or whose queue was deleted."""
+        """The readers that ended, or whose queue was deleted."""
         self._put_off: set[tuple[int, int]] = set()
         self._came: dict[int, list[Row]] = {}
-        """All that ever came, by queue."""
+        """All messages that ever arrived, by queue."""
         self._placing: tuple[str, set[int]] = ("", set())
-        """The query whose large batch is hidden, and the queues in which it is."""
+        """The query whose large batch is hidden, and the queues of the batch."""
         self._last = 0
 
     def apply(self, fact: Fact) -> None:
-        """Take a fact that is on disk, or will be."""
+        """Apply a fact that is on disk, or will be."""
         match fact:
             case ConsumerPlaced(queue, name, record):
                 if (queue, name) in self.owed:
@@ -143,7 +144,7 @@ class Arrivals:
 
 
 def check_feeds(history: History) -> None:
-    """Check that every reader was given every message of its queue once, or was informed of its loss."""
+    """Check that every reader got every message of its queue once, or was notified of its loss."""
     arrivals, kept, hidden = Arrivals(), Kept(), HiddenPositions()
     for turned in history.turns:
         kept.begin_turn()
@@ -166,25 +167,26 @@ def check_feeds(history: History) -> None:
 
 @dataclass(slots=True)
 class _ReaderPosition:
-    """The position of a reader in one queue, as the reader knows it."""
+    """The position of a reader in one queue, as the reader has recorded it."""
 
     incarnation: str
     cursor: int
     read: int
-    """The reader was given everything up to this number."""
+    """The number up to which the reader got all messages."""
     asked: int
-    """The reader may have committed up to this number: it asked for that, and perhaps got no answer."""
+    """The number up to which the reader may have committed: its last request may have had no answer."""
 
 
 class FeedReader(Application):
-    """Reads feeds while others work."""
+    """Reads feeds while other applications work."""
 
     def __init__(self, name: str, context: ApplicationContext) -> None:
         super().__init__(name, context)
         self._places: dict[str, _ReaderPosition] = {}
 
     def script(self) -> Script:
-        """Enter when all applications finish and no messages are sent any more; read to the end and leave."""
+        """When all applications finish and no messages are sent any more, read to the end and remove the
+        consumer."""
         if not self.context.finishing:
             yield from super().script()
             return
@@ -192,7 +194,7 @@ class FeedReader(Application):
             yield from self._finish(queue)
 
     def act(self) -> Script:
-        """Look at one queue, and read what is new in it."""
+        """Look at one queue, and read its new messages."""
         yield from self._read_on(self.chance.pick(FEEDS))
 
     def _finish(self, queue: str) -> Script:
@@ -206,7 +208,7 @@ class FeedReader(Application):
         yield from self.ask_until_answered(lambda to: DropConsumer(to, queue, self.name))
 
     def _read_on(self, queue: str) -> Part[int | None]:
-        """Read on; return the number of the queue when the reader is at its mark."""
+        """Continue to read; return the number of the queue when the reader is at its mark."""
         place = self._places.get(queue)
         if place is None:
             yield from self._open(queue)
@@ -219,7 +221,7 @@ class FeedReader(Application):
         if view.incarnation != place.incarnation:
             del self._places[queue]
             return None
-        # the reader is informed, and continues after the loss
+        # the reader is notified, and continues after the loss
         if view.loss is not None and view.cursor == view.loss.until:
             place.cursor, place.asked = max(place.cursor, view.cursor), max(place.asked, view.cursor)
             place.read = max(place.read, view.cursor)
@@ -252,7 +254,7 @@ class FeedReader(Application):
             place.cursor = place.asked
 
     def _read(self, queue: str, place: _ReaderPosition, mark: int) -> Part[int | None]:
-        """Read all up to the mark; now and then read again what was read but not committed."""
+        """Read all messages up to the mark; sometimes read again those that were not committed."""
         after = place.cursor if self.chance.happens(0.4) else place.read
         while True:
             start, limit = after, self.chance.pick((1, 2, 5, 100))
@@ -274,13 +276,13 @@ class FeedReader(Application):
                 return page.queue
 
     def _is_outdated(self, outcome: Outcome) -> bool:
-        """Return whether an answer is of a store that was replaced by a backup before the answer arrived."""
+        """Return whether an answer comes from a store that was replaced by a backup before the answer
+        arrived."""
         return self.history.is_forgotten(outcome.turn)
 
     def _refused(self, answer: Answer, place: _ReaderPosition, after: int) -> None:
         """Check a refusal: it is allowed only after a commit whose answer was lost, or with a
-        reported loss.
-        """
+        reported loss."""
         if after >= place.asked and "its limit was passed" in answer.why:
             return
         if after >= place.asked:

@@ -1,4 +1,4 @@
-"""When the messages of a large batch become visible, derived from the facts as a second and simpler account.
+"""Computes from the facts when the messages of a large batch become visible, in a second and simpler way.
 
 A large batch gets its positions in several turns.  For a reader nothing has happened before the last of them,
 so this account keeps the positions back until the batch is published.
@@ -19,7 +19,7 @@ class HiddenPositions:
         self._placed: dict[tuple[str, int], list[StagePlaced]] = {}
 
     def visible(self, fact: Fact) -> Iterator[Fact]:
-        """Yield what a reader may learn from a fact: a published batch comes with all its positions."""
+        """Yield the facts that are visible to readers; a published batch comes with all its positions."""
         if isinstance(fact, StagePlaced):
             self._placed.setdefault((fact.query, fact.batch), []).append(fact)
             return

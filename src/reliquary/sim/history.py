@@ -1,7 +1,7 @@
-"""Everything that happened in a run, from both sides.
+"""Records everything that happens in a run, at the manager and at the applications.
 
     the manager's side        turns: the event, the facts, the answers, and whether a crash lost it
-    the applications' side    what they sent and got as answers, what they have and may forget
+    the applications' side    the messages they sent, the answers they got, the messages they consumed
 
 The history judges nothing; the checkers read it.  Every line of it goes into a digest, by which
 two runs of one seed are compared.
@@ -22,7 +22,7 @@ from reliquary.queueing.model.message import Acknowledgement, Message, MessageCl
 
 
 class Violation(Exception):
-    """A promise of the queue manager was broken."""
+    """Says that a promise of the queue manager was broken."""
 
 
 class Standing(Enum):
@@ -32,25 +32,25 @@ class Standing(Enum):
     """The request is not answered, or its transaction has not ended."""
     CONFIRMED = "confirmed"
     REFUSED = "refused"
-    """The message must never be seen: the send was refused, or its transaction was never asked to commit."""
+    """The message must never be visible: the send was refused, or the commit was never requested."""
     UNKNOWN = "unknown"
-    """The answer was lost: it may be there or not."""
+    """The answer was lost, so the message may be stored or not."""
 
 
 @dataclass(slots=True)
 class Sending:
-    """One message on its way, as its sender sees it."""
+    """One message, from the view of its sender."""
 
     body: bytes
     label: str
     sender: str
     number: int
-    """The how manieth message of its sender."""
+    """The number of the message among those of its sender."""
     queue: str
     priority: int
     express: bool
     request: int
-    """Messages of one request share it: all of them are stored, or none."""
+    """A number that all messages of one request share: all of them are stored, or none."""
     standing: Standing = Standing.OPEN
     transaction: UUID | None = None
     asks: Acknowledgement | None = None
@@ -58,14 +58,14 @@ class Sending:
 
 @dataclass(slots=True)
 class Decision:
-    """The outcome of a transaction, as its coordinator keeps it."""
+    """The outcome of a transaction, from the view of its coordinator."""
 
     transaction: UUID
     commit: bool
     prepared: bool
-    """Whether the manager has promised both outcomes, and said so; otherwise it is to abort."""
+    """Whether the manager confirmed the prepare; otherwise the transaction is to abort."""
     answers: list[tuple[bool, HResult]] = field(default_factory=list)
-    """Whether a commit was asked for, and what was said."""
+    """For each request to decide: whether it was a commit, and the status of the answer."""
 
 
 @dataclass(slots=True)
@@ -75,16 +75,16 @@ class Turned:
     number: int
     life: int
     batch: int
-    """The number of the batch that its changes are applied with."""
+    """The number of the batch with which its changes are applied."""
     event: Event
     facts: tuple[Fact, ...]
     answers: tuple[tuple[int, object], ...]
     """The answers of this turn, each with its receiver."""
     now: Instant
     lost: bool = False
-    """Whether a crash lost the durable facts; then no answer of the turn may have left."""
+    """Whether a crash lost the durable facts; then no answer of the turn may have been sent."""
     forgotten: bool = False
-    """The store was restored from a backup that does not have it; others may have seen what it did."""
+    """Whether the store was restored from a backup without this turn; others may have seen its effects."""
 
     @property
     def kept(self) -> bool:
@@ -102,24 +102,25 @@ class History:
     """The requests, by the run of the process and the number of the caller."""
     sendings: dict[bytes, Sending] = field(default_factory=dict)
     consumed: dict[bytes, int] = field(default_factory=dict)
-    """Messages that an application has for good and knows it, with the turn that said so, if that is kept."""
+    """Messages that an application owns permanently and has proof of, with the turn of the proof, if that is
+    kept."""
     intended: set[bytes] = field(default_factory=set)
-    """Messages that an application has asked to be done with."""
+    """Messages that an application has requested to delete."""
     decisions: list[Decision] = field(default_factory=list)
     feeds: dict[tuple[int, str], dict[int, tuple[int, int]]] = field(default_factory=dict)
-    """The messages that readers of feeds were given: by queue and reader, one message under each number."""
+    """The messages that readers of feeds got: by queue and reader, one message for each number."""
     read_to_the_end: set[tuple[int, str]] = field(default_factory=set)
-    """The readers that have got everything."""
+    """The readers that have got all messages."""
     lives: int = 0
     crashes: int = 0
     failures: int = 0
-    """How many of the crashes came after a failed write."""
+    """The number of crashes after a failed write."""
     checkpoints: int = 0
     restores: int = 0
     _consumptions: list[tuple[bytes, int]] = field(default_factory=list)
-    """All that `consumed` ever said."""
+    """All messages that were ever in `consumed`."""
     _pages: list[tuple[tuple[int, str], Mapping[int, tuple[int, int]], int]] = field(default_factory=list)
-    """All that `feeds` ever said, with the turns."""
+    """All pages that were ever in `feeds`, with their turns."""
     _forgotten: set[int] = field(default_factory=set)
     _digest: str = ""
 
@@ -131,23 +132,23 @@ class History:
 
     @property
     def digest(self) -> str:
-        """A digest that is equal for two runs of one seed, and differs for different seeds."""
+        """Return a digest that is equal for two runs of one seed, and differs for different seeds."""
         return self._digest
 
     # -- what applications know
 
     def sending(self, sending: Sending) -> None:
-        """Note that an application sends a message."""
+        """Record that an application sends a message."""
         assert sending.body not in self.sendings, f"{sending.body!r} is sent twice"
         self.sendings[sending.body] = sending
 
     def settle(self, sendings: Iterable[Sending], standing: Standing) -> None:
-        """Note that an application has learned the outcome of what it sent."""
+        """Record that an application has the outcome of the messages that it sent."""
         for sending in sendings:
             sending.standing = standing
 
     def intend(self, bodies: Iterable[bytes]) -> None:
-        """Note that an application wants these deleted: it acknowledges or commits."""
+        """Record that an application requests to delete these messages: it acknowledges or commits."""
         self.intended.update(bodies)
 
     def consume(self, bodies: Iterable[bytes], turn: int) -> None:
@@ -158,7 +159,7 @@ class History:
                 self.consumed.setdefault(body, turn)
 
     def read_feed(self, queue: int, reader: str, rows: Mapping[int, tuple[int, int]], turn: int) -> None:
-        """Note that a reader of a feed got these messages, under their numbers."""
+        """Record that a reader of a feed got these messages, under their numbers."""
         self.feeds.setdefault((queue, reader), {}).update(rows)
         self._pages.append(((queue, reader), rows, turn))
 
@@ -169,7 +170,7 @@ class History:
         return turn in self._forgotten
 
     def restore(self, kept: Container[int]) -> None:
-        """Note that the store was restored from a backup: it has these turns, and no others."""
+        """Record that the store was restored from a backup with exactly these turns."""
         self.restores += 1
         for turned in self.turns:
             turned.forgotten = turned.number not in kept
@@ -185,9 +186,9 @@ class History:
 
 
 def named(message: Message) -> bytes:
-    """Return what identifies a message: its body, or for an acknowledgement its content and its subject.
+    """Return the name of a message: its body, or for an acknowledgement its content and its subject.
 
-    One that travels says so again and again, so its Identifier belongs to its name.
+    An acknowledgement that is transferred may repeat another one, so its Identifier belongs to its name.
     """
     if message.message_class == MessageClass.NORMAL:
         return message.body
@@ -198,7 +199,7 @@ def named(message: Message) -> bytes:
 
 
 def acknowledged(label: str, reason: MessageClass) -> bytes:
-    """Return what identifies a message in the acknowledgement of it."""
+    """Return the name of an acknowledgement of a message."""
     return f"{reason.name} of {label}".encode()
 
 

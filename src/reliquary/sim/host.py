@@ -1,4 +1,4 @@
-"""The machine on which the server runs, ends and is started again, on its disk or on a backup of it."""
+"""Simulates the machine on which the server is started again and again, on its disk or on a backup of it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Host:
         self.calendar = Calendar(around.scheduler)
         self.process: Process | None = None
         self.on_end: list[Callable[[Process], None]] = []
-        """Called when a process has ended, before the next one starts."""
+        """Functions that are called when a process has ended, before the next one starts."""
         self._due: tuple[Backup, bool] | None = None
         """The backup that is restored when the process has ended."""
         self._every(around.faults.power_every, "power_every", self._cut_power)
@@ -43,11 +43,11 @@ class Host:
 
     @property
     def ready(self) -> bool:
-        """Return whether a process takes requests."""
+        """Return whether a process accepts requests."""
         return self.process is not None and self.process.accepting
 
     def boot(self) -> None:
-        """Start a process on what the disk holds."""
+        """Start a process on the rows of the disk."""
         self._history.lives += 1
         self.process = self._make(
             self._history.lives,
@@ -74,13 +74,13 @@ class Host:
     # -- backups
 
     def back_up(self) -> Backup:
-        """Back up what is on disk now."""
+        """Back up the rows that are durable now."""
         return Backup(self.disk.backed_up(), self._around.witness.turns_on(self.disk))
 
     def restore(self, backup: Backup, *, known: bool) -> None:
         """End the process, and start the next one on a backup.
 
-        `known`: the backup comes with the moment until which the old store was used.
+        `known`: the backup has the moment until which the old store was used.
         """
         self._due = backup, known
         if self.process is None:
@@ -89,7 +89,7 @@ class Host:
             self.process.stop()
         else:
             self.process.cut_power()
-        if self._chance.happens(0.4):  # the first turns of the new era may not come to their end
+        if self._chance.happens(0.4):  # the first turns of the new era may not be completed
             self._scheduler.after(self._chance.between(1, 300 * MILLISECOND), self._cut_power)
 
     def _put_back(self) -> None:
@@ -105,7 +105,7 @@ class Host:
     # -- what happens to a machine
 
     def _every(self, span: int, name: str, action: Callable[[], None]) -> None:
-        """Let something happen again and again, until the faults end."""
+        """Perform an action again and again, until the faults end."""
         if not span:
             return
 

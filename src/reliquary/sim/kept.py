@@ -1,9 +1,10 @@
-"""A second account of what is kept for readers of feeds: nothing within a limit is lost, and a loss is
-reported.
+"""Computes a second time which messages are kept for readers of feeds: none within a limit is lost, and a
+loss is reported.
 
-It knows from the facts alone which messages left their queue, and how often feeds were looked at since each
-of them became visible.  It decides by counting, where the manager decides by cursors and marks.  The number
-of a message that becomes visible and leaves in one turn is in no fact; it is taken for the highest.
+It takes from the facts alone which messages left their queue, and how often feeds were looked at since
+each of them became visible.  It decides by counting, where the manager decides by cursors and marks.  The
+number of a message that becomes visible and leaves in one turn is in no fact; it is taken for the
+highest.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class _Message:
     number: int
     size: int
     looks: int
-    """How often feeds had been looked at when it became visible."""
+    """The number of looks at feeds before it became visible."""
 
 
 @dataclass(slots=True)
@@ -49,7 +50,7 @@ class _Feed:
     readers: dict[str, Consumer] = field(default_factory=dict)
     keep: Keep | None = None
     visible: dict[int, int] = field(default_factory=dict)
-    """How often feeds had been looked at when each message in the queue became visible."""
+    """For each message in the queue: the number of looks at feeds before it became visible."""
     kept: dict[tuple[int, int], _Message] = field(default_factory=dict)
     """The messages that left the queue, by LookupIdentifier and number."""
 
@@ -61,16 +62,16 @@ class Kept:
         self._default = default
         self._feeds: dict[int, _Feed] = {}
         self._looks: list[int] = []
-        """The time that each look noted."""
+        """The time that each look recorded."""
         self._new: set[tuple[int, int]] = set()
         """The messages that became visible in this turn."""
 
     def begin_turn(self) -> None:
-        """Facts of another turn come."""
+        """Begin a turn: the facts that follow belong to it."""
         self._new.clear()
 
     def apply(self, fact: Fact, event: Event | None = None) -> None:
-        """Take a fact that is on disk, or will be; `event` is what it comes from, if that is known."""
+        """Apply a fact that is on disk, or will be; `event` is the event of its turn, if that is known."""
         match fact:
             case ConsumerPlaced(queue, name, record):
                 self._place(queue, name, record, event)

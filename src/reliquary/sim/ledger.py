@@ -1,7 +1,7 @@
-"""The sum of the facts: the queue of each message, kept apart from the machine that states them.
+"""Adds up the facts: the queue of each message, computed without the machine that states the facts.
 
-It is a second, much simpler account of the state.  After a crash it is built again from the
-turns that the disk has kept.
+It is a second, much simpler computation of the state. After a crash it is built again from the turns that
+the disk has kept.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from reliquary.sim.history import Turned, Violation, named, shown
 Key = tuple[int, int]
 """A queue's number and a LookupIdentifier."""
 ITSELF: Final = frozenset({MessageClass.NORMAL, MessageClass.NACK_RECEIVE_REJECTED})
-"""The classes under which a message itself is in a queue: sent, moved or put aside; all others are copies."""
+"""The classes of a message itself in a queue: sent, moved or in the poison queue; all others are copies."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlacedMessage:
-    """A message at its place in a queue."""
+    """A message with its position in a queue."""
 
     body: bytes
     position: Position
     since: int
-    """The turn that put it there."""
+    """The turn that stored it there."""
 
 
 Judge = Callable[["Ledger", int, PlacedMessage, MessageClass, Turned], None]
@@ -58,7 +58,7 @@ class Ledger:
 
     def __init__(self) -> None:
         self.judge: Judge = _nothing
-        """Asked whenever a message leaves a place."""
+        """A function that is called whenever a message leaves a queue."""
         self.queues: dict[int, Queue] = {}
         self.deleted: set[str] = set()
         """Path names of queues that were deleted at some time."""
@@ -69,7 +69,7 @@ class Ledger:
         """The LookupIdentifiers of journal and dead-letter copies, wherever they were moved since."""
         self.prepared: dict[UUID, PreparedTransaction] = {}
         self.outcomes: dict[UUID, bool] = {}
-        """Whether a prepared transaction that has ended was committed."""
+        """For each ended transaction that was prepared: whether it was committed."""
         self.bodies: dict[int, bytes] = {}
         """The body by the number under which the message is stored."""
         self.stored: dict[bytes, int] = {}
@@ -77,27 +77,28 @@ class Ledger:
         self.travelling: dict[bytes, Key] = {}
         """The position of each message in an outgoing queue."""
         self.arrived: dict[bytes, int] = {}
-        """The turn in which a message from an outgoing queue got to the queue it was meant for."""
+        """The turn in which a message from an outgoing queue got to its destination queue."""
         self.reached: set[bytes] = set()
         """The messages that were in a queue from which they can be received."""
         self.left: dict[bytes, tuple[int, MessageClass]] = {}
-        """The turn in which a message left its queue for good, and why."""
+        """The turn in which a message left its queue permanently, and the reason."""
         self.ends: dict[bytes, set[MessageClass]] = defaultdict(set)
-        """All reasons why a message left its queue for good: one that was renumbered may come twice."""
+        """All reasons why a message left its queue permanently; a renumbered message may arrive twice."""
         self.changed: dict[bytes, int] = {}
-        """The number of the last batch that changed something about a message."""
+        """The number of the last batch that changed a message."""
         self.entered = 0
         self.gone: Counter[str] = Counter()
-        """How many positions were given up permanently, by the reason."""
+        """The number of positions that were removed permanently, by reason."""
         self.published: dict[str, int] = {}
         """The last batch of each query."""
         self._hidden = HiddenPositions()
         self.unkept: Counter[Copy] = Counter()
-        """How many copies and acknowledgements could not be kept."""
+        """The number of copies and acknowledgements that could not be stored."""
 
     @classmethod
     def of(cls, turns: Iterable[Turned], life: int) -> Self:
-        """Return the ledger of what is left: nothing that was lost, nothing express of an ended process."""
+        """Return the ledger after a crash: without lost facts, and without express messages of ended
+        processes."""
         ledger = cls()
         for turned in turns:
             if turned.kept:
@@ -105,7 +106,7 @@ class Ledger:
         return ledger
 
     def take(self, turned: Turned, *, durable_only: bool = False) -> None:
-        """Add what a turn stated."""
+        """Apply the facts of a turn."""
         for stated in turned.facts:
             if not (durable_only and stated.volatile) or isinstance(stated, staging.MessagesStaged):
                 for fact in self._hidden.visible(stated):
@@ -114,7 +115,7 @@ class Ledger:
             raise Violation(f"duplication: {shown(body)} arrived and is still on its way")
 
     def enter(self, queue: int, position: Position, body: bytes, turned: Turned) -> None:
-        """Note that a message is at a place."""
+        """Record that a message is in a queue."""
         key = (queue, position.lookup_id)
         if key in self.places:
             raise Violation(
@@ -132,13 +133,14 @@ class Ledger:
             self.changed[body] = turned.batch
 
     def enter_again(self, body: bytes, turned: Turned) -> None:
-        """Note a message that was here before: only one that returns from an outgoing queue may come back."""
+        """Record a message that was here before: only one that returns from an outgoing queue may
+        come again."""
         if body not in self.travelling or body in self.arrived:
             raise Violation(f"{shown(body)} is stored twice, in turns {self.stored[body]}, {turned.number}")
         self.arrived[body] = turned.number
 
     def withdraw(self, queue: int, position: Position, turned: Turned, reason: MessageClass) -> PlacedMessage:
-        """Note that a message leaves a place, and return it."""
+        """Record that a message leaves a queue, and return it."""
         place = self.places.pop((queue, position.lookup_id), None)
         if place is None:
             raise Violation(f"position {position.lookup_id:#x} leaves queue {queue}, and is not there")
@@ -286,6 +288,6 @@ _TAKE: Final[dict[type[Fact], Rule]] = {
 
 
 def _rule_for(kind: type[Fact]) -> Rule:
-    """Return the rule for a fact: those of the manager have one, those of protocols change nothing."""
+    """Return the rule for a fact: facts of the manager have one, facts of protocols change nothing."""
     assert kind in _TAKE or not kind.__module__.startswith(MANAGER), f"the ledger does not know {kind}"
     return _TAKE.get(kind, _nothing)

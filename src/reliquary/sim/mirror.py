@@ -1,7 +1,7 @@
-"""A second manager, built from a copy of the disk, must know what the running one knows.
+"""Compares the running manager with a second one that is built from a copy of the disk.
 
-Express messages, open handles and transactions that are only active live in the process alone:
-they are left out, and what they had locked is available in the mirror.
+Express messages, open handles and transactions that are only active exist in the process alone: they are
+left out, and messages that they locked are available in the second manager.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ class Picture:
     subqueues: dict[int, set[int]]
     counters: dict[int, tuple[int, ...]]
     lost: dict[int, tuple[int, ...]]
-    """Copies that could not be kept, by queue; 0 is for those that are gone."""
+    """Copies that could not be kept, by queue; 0 is for deleted queues."""
     positions: dict[int, list[Position]]
-    """Committed ones, in their order, locked or not."""
+    """Committed positions in their order, locked or not."""
     hidden: dict[int, set[int]]
     """The messages that prepared transactions and carriers have locked."""
     transactions: dict[UUID, Any]
     outcomes: dict[UUID, Any]
     """The outcomes of the last prepared transactions."""
     staging: object
-    """Parts of batches, the ledger, and whose the writers' names are."""
+    """Parts of batches, the ledger, and the owners of writer names."""
     total_bytes: int
     consumers: dict[int, tuple[dict[str, Consumer], bool, Keep | None]]
-    """The readers of each feed, whether arrivals are numbered for them, and how much is kept."""
+    """The readers of each feed, whether arrivals are numbered for them, and their limits."""
     moments: object
     """The ages of the messages of feeds."""
 
@@ -55,7 +55,7 @@ Walk = dict[int, list[Position]]
 
 
 def walk(state: State) -> Walk:
-    """Go through all the queues once."""
+    """Return the receivable messages of all queues."""
     return {number: list(available(queue)) for number, queue in sorted(state.queues.items())}
 
 
@@ -151,7 +151,7 @@ def _positions(transactions: Any, *kinds: str) -> set[Key]:
 
 
 def compare_managers(live: QueueManager, walked: Walk, rebuilt: QueueManager) -> None:
-    """Recovered state equals live state."""
+    """Check that the recovered state equals the state of the running manager."""
     again = walk(rebuilt.state)
     one, other = picture(live.state, walked), picture(rebuilt.state, again)
     for name in Picture.__dataclass_fields__:

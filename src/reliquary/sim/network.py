@@ -1,8 +1,8 @@
-"""The network between applications and the server.
+"""Simulates the network between applications and the server.
 
-Each application has a line of its own, on which requests and answers keep their order; nothing is
-in order between two lines.  A request may never arrive, an answer may get lost, a connection may be
-cut while its owner waits.  In all these cases the owner gets no outcome, and knows that it got none.
+Each application has a line of its own, on which requests and answers keep their order; there is no order
+between two lines.  A request may never arrive, an answer may get lost, a connection may be cut while its
+owner waits.  In all these cases the owner gets no outcome, and knows that it got none.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from reliquary.sim.scheduler import Scheduler
 from reliquary.sim.site_faults import SiteFaults
 
 PATIENCE = 2 * SECOND
-"""How long an application waits for an answer that was lost."""
+"""The time that an application waits for an answer that was lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Outcome:
 
 NOTHING = Outcome()
 Make = Callable[[int], Event]
-"""Makes the event for a caller's number."""
+"""Makes the event with the number of a caller."""
 
 
 @dataclass(slots=True)
@@ -71,7 +71,7 @@ class Network:
         host.on_end.append(self._reset)
 
     def call(self, line: Line, make: Make, on_outcome: Callable[[Outcome], None]) -> None:
-        """Send a request to the server; `on_outcome` is called once with the outcome, sooner or later."""
+        """Send a request to the server; `on_outcome` is called exactly once with the outcome."""
         call = _Call(line, make, on_outcome, self._chance.happens(self._faults.answer_lost))
         if self._chance.happens(self._faults.request_lost):
             self._scheduler.after(PATIENCE, partial(self._finish, call, NOTHING))
@@ -109,7 +109,7 @@ class Network:
         self._scheduler.at(line.last_answer, partial(self._finish, call, Outcome(answer, turn)))
 
     def _cut(self, number: int) -> None:
-        """Break the connection; the server mostly notices."""
+        """Break the connection; the server mostly notices it."""
         call = self._open.pop(number, None)
         if call is None or call.process is None:
             return

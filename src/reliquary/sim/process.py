@@ -1,4 +1,5 @@
-"""One life of the server: turns, syncs and effects in the order of `engine.loop`, on simulated time.
+"""Simulates one process of the server: turns, syncs and effects in the order of `engine.loop`, on simulated
+time.
 
     events --> turns --> the open batch --> close: applied --> sync, which takes a while --> effects
                  ^                                              |
@@ -50,31 +51,32 @@ from reliquary.store.staging import StagedRows
 SIZES: Final = Sizes(
     window=3, at_once=3, sequence_block=512, cache_bytes=500, batch=40, placed=3, stage_age=seconds(30)
 )
-"""Sizes so small that a short run meets every limit; half a block of numbers outlasts the longest sync."""
+"""Limits so small that a short run reaches all of them; half a block of numbers outlasts the longest sync."""
 CHECKPOINT: Final = 0.04
-"""How often a batch is followed by a full comparison of rows, facts and state."""
+"""The probability that a full comparison of rows, facts and state follows a batch."""
 
 STAYS_OPEN: Final = 0.8
-"""How often a batch that may stay open does; otherwise it is written early, as a large one is."""
+"""The probability that a batch which may stay open stays open; otherwise it is written early, as a large one
+is."""
 LONGEST_LOOK: Final = 150
 """The longest time in which the loop looks for more requests before it syncs."""
 UNASKED_SYNC: Final = 50 * MILLISECOND
-"""How long a change may stay unsynced if no caller waits for it."""
+"""The longest time that a change stays unsynced if no caller waits for it."""
 
 Answered = Callable[[Any, int], None]
-"""Takes an answer, and the number of the turn that made it."""
+"""A function that takes an answer, and the number of the turn that made it."""
 MachineT = TypeVar("MachineT")
 
 
 @dataclass(frozen=True, slots=True)
 class Plugged:
-    """A protocol that a process speaks, and what connects it to the other processes."""
+    """A protocol of a process, and its connection to the other processes."""
 
     protocol: Protocol
     first_events: tuple[Event, ...] = ()
     """The events that its machine gets after the start of the manager."""
     perform: Callable[[Process, Effect], None] | None = None
-    """Performs the effects of its machine; None for a machine that has none."""
+    """A function that performs the effects of its machine; None if the machine has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,17 +93,17 @@ class Surroundings:
     computer: str = "SIM"
     """The name of the manager."""
     plugged: tuple[Plugged, ...] = (Plugged(LOOPBACK),)
-    """The protocols that it speaks."""
+    """The protocols of the manager."""
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """The tables of the manager and of all protocols."""
+        """Return the tables of the manager and of all protocols."""
         return tables_of(each.protocol for each in self.plugged)
 
 
 @dataclass(slots=True)
 class ProcessTimers:
-    """The timers of a process; `Alarm` is the part of a real engine that has them.
+    """The timers of a process; in a real engine `Alarm` has them.
 
     `_perform` sets and cancels timers, `_follow_calendar` writes `jumps`.
     """
@@ -115,7 +117,7 @@ class ProcessTimers:
 
 @dataclass(slots=True)
 class ProcessSyncs:
-    """The batches of a process between their write and their effects; `Syncs` is that part of a real engine.
+    """The batches of a process between their write and their effects; in a real engine `Syncs` has them.
 
     The functions of `Process` from `_settle` to `_synced` write it.
     """
@@ -134,11 +136,11 @@ class ProcessSyncs:
 
 
 class PowerCut(Exception):
-    """The process ends here, between two steps."""
+    """Says that the process ends here, between two steps."""
 
 
 class Process:
-    """A queue manager and its engine, until they stop or die."""
+    """A queue manager and its engine, until they stop or fail."""
 
     def __init__(
         self,
@@ -177,7 +179,7 @@ class Process:
     # -- what the network and the host call
 
     def start(self) -> None:
-        """Start the queue manager; requests are taken once that is safe."""
+        """Start the queue manager; requests are accepted after the start is on disk."""
         self._guarded(self._start)
 
     def _start(self) -> None:
@@ -192,43 +194,43 @@ class Process:
         self._perform(self._core.take_at_once() + batch.after_sync)
 
     def _first_events(self) -> tuple[Event, ...]:
-        """Return the events of the start: their turns are run before a request is accepted."""
+        """Return the events of the start, whose turns run before a request is accepted."""
         around = self._around
         start = StartManager(around.computer, quota=around.quota, restoration=self.disk.restoration)
         return start, *(event for each in self._around.plugged for event in each.first_events)
 
     @property
     def idle(self) -> bool:
-        """Return whether nothing is under way."""
+        """Return whether no event and no effect waits."""
         syncs = self._syncs
         return not (self._events or self._core.batch.after_sync or syncs.waiting or syncs.is_syncing)
 
     def caller(self, answered: Answered) -> int:
-        """Return a number under which one answer will come."""
+        """Return a number for one answer, which `answered` will get."""
         self._last_caller += 1
         self._callers[self._last_caller] = answered
         return self._last_caller
 
     def forget(self, caller: int) -> None:
-        """Drop the answer that comes under this number."""
+        """Drop the answer for this number."""
         self._callers.pop(caller, None)
 
     def submit(self, event: Event) -> None:
-        """Take an event; its turn comes soon."""
+        """Queue an event; its turn comes soon."""
         self._events.append(event)
         if not self._scheduled:
             self._scheduled = True
             self._later(self._around.chance.between(1, 100), self._run)
 
     def stop(self) -> None:
-        """Finish what was submitted, then end in good order."""
+        """Finish the submitted events, then end the process in order."""
         if self.alive and self.accepting:
             self.accepting = False
             self._stopping = True
             self.submit(StopManager())
 
     def cut_power(self) -> None:
-        """End the process as by a power cut: unsynced writes are lost."""
+        """End the process as in a power cut: unsynced writes are lost."""
         if self.alive:
             self._end("power cut")
 
@@ -262,7 +264,7 @@ class Process:
         )
 
     def _close(self) -> None:
-        """Write the open batch, and have it synced if effects wait for that."""
+        """Write the open batch, and sync it if effects wait for a sync."""
         batch = self._core.close()
         self._around.witness.batch_applied(self.manager, self._clock.now())
         if self._around.chance.happens(CHECKPOINT):
@@ -341,7 +343,7 @@ class Process:
         self._compare()
 
     def _compare(self) -> None:
-        """Compare the state, the facts and the rows; between two batches only."""
+        """Compare the state, the facts and the rows; called only between two batches."""
         rebuilt = QueueManager(StagedRows(self.disk.copied()), SeededChance(0), sizes=SIZES, history=True)
         self._around.witness.checkpoint(self.manager, rebuilt, self.disk)
         for each in self._around.plugged:
@@ -371,7 +373,7 @@ class Process:
                 self._go_out(effect)
 
     def _go_out(self, effect: Effect) -> None:
-        """Hand an effect to the network of the protocol that asked for it."""
+        """Pass an effect to the network of its protocol."""
         self._around.witness.leaves(effect, self.disk)
         perform = self._performers.get(type(effect))
         assert perform is not None, f"no network performs {effect}"
@@ -388,7 +390,7 @@ class Process:
         self._point("between answers")
 
     def _follow_calendar(self) -> None:
-        """Let the timers that wait for a moment of the calendar fire now, as the engine does."""
+        """Fire the timers that wait for a moment of the calendar now, as the engine does."""
         self._alarm.jumps = self._clock.jumps
         for name in filter(self._alarm.timers.__contains__, self._alarm.calendar):
             self._alarm.timers.set(name, self._around.scheduler.now)
@@ -404,7 +406,7 @@ class Process:
         self._around.scheduler.after(delay, partial(self._guarded, action))
 
     def _guarded(self, action: Callable[[], None]) -> None:
-        """Run a step of this process, if it still runs; a failed write or a power cut ends it."""
+        """Run a step of this process if it still runs; a failed write or a power cut ends the process."""
         if not self.alive:
             return
         try:

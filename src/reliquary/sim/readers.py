@@ -1,4 +1,5 @@
-"""Applications that read messages: they receive at once or on trial, use cursors and LookupIdentifiers.
+"""Simulates applications that read messages: they receive at once or on trial, with cursors and
+LookupIdentifiers.
 
 A message that is received on trial stays in its queue, locked, until the application acknowledges it.
 """
@@ -38,7 +39,7 @@ SYSTEM = ("system$;deadletter", "system$;deadxact", "system$;journal")
 
 
 def poison_of(queue: str) -> str:
-    """Return the subqueue in which a queue puts aside messages that were tried too often."""
+    """Return the subqueue for poison messages of a queue."""
     return f"{queue.partition(';')[0]};poison"
 
 
@@ -46,7 +47,7 @@ class Reader(Application):
     """Base class of applications that read messages."""
 
     def a_source(self) -> str:
-        """Return a queue to read from; now and then a journal, a dead-letter queue or poison."""
+        """Return a queue to read from; sometimes a journal, a dead-letter queue or a poison queue."""
         if self.chance.happens(0.1):
             return self.chance.pick(SYSTEM)
         if self.chance.happens(0.05):
@@ -56,11 +57,11 @@ class Reader(Application):
         return self.a_queue()
 
     def a_wait(self) -> Duration:
-        """Return how long to wait for a message; in four of ten cases the read does not wait."""
+        """Return the time to wait for a message; in four of ten cases the read does not wait."""
         return Duration(0) if self.chance.happens(0.4) else self.a_while()
 
     def keep(self, outcome: Outcome) -> None:
-        """Record messages that were received outside a transaction: they are consumed."""
+        """Record messages that were received outside a transaction as consumed."""
         if succeeded(outcome):
             self.history.consume(self.own(answer_of(outcome).messages), outcome.turn)
 
@@ -137,7 +138,7 @@ class TrialReceiver(Reader):
     def _acknowledge_with_next(
         self, source: str, receipt: int, messages: Sequence[Delivered]
     ) -> Part[Outcome]:
-        """Send one request that acknowledges the last messages and asks for the next."""
+        """Send one request that acknowledges the last messages and receives the next ones."""
         self.history.intend(named(each.message) for each in messages)
         hold, wait = self.a_while(1500), self.a_wait()
         outcome = yield Call(lambda to: ReceiveMessages(to, source, 2, wait, hold=hold, acknowledge=receipt))

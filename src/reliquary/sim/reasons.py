@@ -1,9 +1,9 @@
-"""Checks why a message left its queue: a reader asked for it, or one of these reasons holds.
+"""Checks why a message left its queue: a reader requested it, or one of these reasons is true.
 
-received     the answer of this very turn hands it over, or its reader acknowledged or committed
+received     the answer of this turn contains it, or its reader acknowledged or committed
 expired      its time to be received has run out
 purged       the queue was purged after the message came
-deleted      its queue is on the way out
+deleted      its queue is being deleted
 arrived      it got from an outgoing queue to where it was meant for, in this very turn
 refused      it was on its way, and there was no room or no queue
 put aside    it was handed out on trial as often as its queue allows
@@ -23,21 +23,22 @@ from reliquary.sim.ledger import Ledger, PlacedMessage
 
 
 class Reasons:
-    """Judges each leave when it is stated."""
+    """Judges each removal of a message when it is stated."""
 
     def __init__(self, history: History) -> None:
         self._history = history
         self._purged: dict[int, list[int]] = defaultdict(list)
         """The turns of purges, by queue."""
         self._purge_asked: dict[str, list[int]] = defaultdict(list)
-        """The turns that asked for one, by name: what was locked then may come back before it begins."""
+        """The turns that requested a purge, by queue name: a message that was locked then may come back
+        before it begins."""
         self._delivered_in: dict[object, set[bytes]] = {}
         """The messages that were handed out in each transaction."""
         self._tries: dict[int, list[int]] = defaultdict(list)
         """The turns in which each position was handed out on trial or in a transaction."""
 
     def observe(self, ledger: Ledger, turned: Turned) -> None:
-        """Note what a turn asks for, before its facts are judged."""
+        """Record the requests of a turn before its facts are judged."""
         event = turned.event
         if isinstance(event, events.EmptyQueue) and event.reason is MessageClass.NACK_QUEUE_PURGED:
             self._purged[event.number].append(turned.number)
@@ -73,14 +74,14 @@ class Reasons:
                 self._tries[lookup_id].append(turned.number)
 
     def _tried(self, place: PlacedMessage) -> int:
-        """Return how often a message was handed out in its queue, without the times that a crash undid."""
+        """Return how often a message was handed out in its queue, without the attempts that a crash undid."""
         turns, tries = self._history.turns, self._tries[place.position.lookup_id]
         return sum(turn >= place.since and turns[turn].kept for turn in tries)
 
     def judge(
         self, ledger: Ledger, queue: int, place: PlacedMessage, reason: MessageClass, turned: Turned
     ) -> None:
-        """Return whether a message may leave its queue for this reason now."""
+        """Raise Violation if a message may not leave its queue for this reason now."""
         match reason:
             case MessageClass.NORMAL:
                 fine = isinstance(turned.event, (events.MoveMessage, events.CommitTransaction))
@@ -88,7 +89,7 @@ class Reasons:
                 fine = self._was_wanted(place.body, turned)
             case MessageClass.NACK_RECEIVE_TIMEOUT | MessageClass.NACK_RECEIVE_TIMEOUT_AT_SENDER:
                 fine = 0 < place.position.expires <= turned.now
-            case MessageClass.NACK_REACH_QUEUE_TIMEOUT:  # a message knows its SentTime in whole seconds
+            case MessageClass.NACK_REACH_QUEUE_TIMEOUT:  # a message has its SentTime in whole seconds
                 fine = 0 < place.position.expires <= turned.now + SECOND
             case MessageClass.ACK_REACH_QUEUE:
                 fine = ledger.arrived.get(place.body) == turned.number
@@ -109,7 +110,7 @@ class Reasons:
             )
 
     def _last_purge(self, ledger: Ledger, queue: int) -> int:
-        """Return the last turn that asked for a purge or continued one; an outgoing queue has two names."""
+        """Return the last turn that requested or continued a purge; an outgoing queue has two names."""
         record = ledger.queues[queue]
         names = [record.pathname, record.outgoing.destination if record.outgoing else ""]
         asked = [turn for name in names for turn in self._purge_asked[_name(name)]]
@@ -133,7 +134,7 @@ class Reasons:
 
 
 def received(history: History, turned: Turned) -> Iterator[tuple[object, events.Received]]:
-    """Yield the answers of a turn that show messages, each with what was asked."""
+    """Yield the answers of a turn that contain messages, each with its request."""
     for to, answer in turned.answers:
         if isinstance(answer, events.Received):
             yield history.requests[turned.life, to], answer
@@ -145,7 +146,7 @@ def _name(path: str) -> str:
 
 
 def is_for_good(request: object) -> bool:
-    """Return whether a request takes messages out at once, without a second step."""
+    """Return whether a request removes messages at once, without a second step."""
     match request:
         case events.ReceiveMessages():
             return not request.hold and request.transaction is None

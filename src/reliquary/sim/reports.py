@@ -1,4 +1,4 @@
-"""How a run went, in one line; a failure says how to see it again."""
+"""Reports the result of a run in one line; a failure names the command that repeats it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Report:
     seed: int
     steps: int
     failure: str
-    """The broken promise; empty when there was none."""
+    """The broken promise; empty if there was none."""
     turns: int
     sent: int
     received: int
@@ -26,11 +26,11 @@ class Report:
     checkpoints: int
     digest: str
     options: str = ""
-    """The options that repeat the run, beside the seed."""
+    """The options that repeat the run, besides the seed."""
 
     @classmethod
     def of(cls, seed: int, steps: int, histories: Sequence[History], failure: str, options: str) -> Report:
-        """Add up the histories of all hosts."""
+        """Return the report with the sums of the histories of all hosts."""
         return cls(
             seed=seed,
             steps=steps,
@@ -48,7 +48,7 @@ class Report:
 
     @property
     def command(self) -> str:
-        """The command line that repeats this run."""
+        """Return the command line that repeats this run."""
         return f"./dev sim --seed {self.seed}{self.options}"
 
     def __str__(self) -> str:
@@ -61,18 +61,18 @@ class Report:
 
 
 def failure_of(play: Callable[[], None]) -> str:
-    """Run the simulation; return what broke, a promise or the machine, as a sentence."""
+    """Run the simulation; return the broken promise, or the exception of a machine, as a sentence."""
     try:
         play()
     except Violation as broken:
         return str(broken)
-    except Exception as broken:  # noqa: BLE001 - the machine itself broke, and that is a finding
+    except Exception as broken:  # noqa: BLE001 - an exception of a machine is a finding, too
         return f"{type(broken).__name__}: {broken} ({_place(broken)})"
     return ""
 
 
 def _place(broken: BaseException) -> str:
-    """Return the place of the failure: the last three frames."""
+    """Return the last three frames of the failure."""
     steps = []
     trace = broken.__traceback__
     while trace is not None:

@@ -1,9 +1,9 @@
-"""Backups of stores, and when they are made and restored: in every tenth seed.
+"""Makes and restores backups of stores, in every tenth seed.
 
     turns     0        backup       backup      steps: restore        restore            the faults end
               |-----------|-----------|-------------|-----------------|-----------------------|
 
-A host that restores a backup has forgotten what it did since then; all other hosts have not.  Any of the
+A host that restores a backup has forgotten its changes since then; all other hosts have not.  Any of the
 backups may be restored, also an older one after a newer one.
 """
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from reliquary.sim.host import Host
 
 EVERY: Final = 10
-"""One of this many seeds restores backups."""
+"""One of this number of seeds restores backups."""
 Until = Callable[[int], None]
-"""Lets a run continue until it has this many turns."""
+"""A function that continues a run until it has this number of turns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ def are_due(seed: int) -> bool:
 
 
 def run_with_restores(chance: SeededChance, hosts: Sequence[Host], steps: int, until: Until) -> None:
-    """Run `steps` turns and half as many more; back up and restore one host or two on the way."""
+    """Run `steps` turns and half as many more; back up and restore one host or two meanwhile."""
     plan: list[tuple[int, int, Callable[[], None]]] = []
     first = chance.between(0, len(hosts) - 1)
     chosen = [*hosts[first:], *hosts[:first]][: chance.pick((1, 1, 1, 2))]

@@ -1,4 +1,4 @@
-"""One run from a seed: applications work while faults happen; then the faults end and checkers compare.
+"""Runs a seed: applications work while faults happen; then the faults end and checkers compare.
 
 The parts of the simulator:
 
@@ -34,10 +34,10 @@ from reliquary.sim.witness import Witness
 from reliquary.sim.writers import Writer
 
 STEPS = 600
-"""Turns of the manager before the faults end."""
+"""The number of turns of the manager before the faults end."""
 QUEUES = ("orders", "ledger", "inbox", "orders;retry", SPARE, f"{SPARE};part")
 ROUNDS = 3
-"""How often queues are read again at the end."""
+"""The number of times that queues are read again at the end."""
 APPLICATIONS: tuple[tuple[type[Application], int], ...] = (
     (Producer, 3), (ExpiringSender, 1), (OutgoingSender, 1), (PlainReceiver, 2), (TrialReceiver, 2),
     (Browser, 1), (Transactor, 2), (Canceller, 1), (Coordinator, 1), (MessageMover, 1), (QueueChanger, 1),
@@ -116,7 +116,7 @@ class _Run:
         self.site.until_idle()
 
     def _drain(self) -> None:
-        """Receive all messages of all queues; repeat this while messages are travelling or delayed."""
+        """Receive all messages of all queues; repeat this while messages are transferred or delayed."""
         site = self.site
         site.read_to_the_end()
         for _ in range(ROUNDS):
@@ -127,7 +127,7 @@ class _Run:
             )
             if not waiting and not state.staging.stages:
                 break
-            site.host.calendar.jump(DAY)  # it may have been set back while messages were delayed
+            site.host.calendar.jump(DAY)  # the calendar may have been set back while messages were delayed
             self.around.scheduler.pass_time(2 * MINUTE)
             site.read_to_the_end()
 

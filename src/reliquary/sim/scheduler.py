@@ -1,4 +1,4 @@
-"""The schedule: one heap of actions, by moment, and for equal moments in random order."""
+"""Schedules actions: one heap by moment, and in random order for equal moments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Action = Callable[[], None]
 
 
 class Scheduler:
-    """Simulated time, in microseconds; it stands still while an action runs."""
+    """Simulated time in microseconds, which stands still while an action runs."""
 
     def __init__(self, chance: SeededChance) -> None:
         self._chance = chance
@@ -23,16 +23,16 @@ class Scheduler:
         return len(self._heap)
 
     def at(self, moment: int, action: Action) -> None:
-        """Let something happen at this moment, or now if it is past."""
+        """Schedule an action for this moment, or for now if the moment is past."""
         self._count += 1
         heappush(self._heap, (max(moment, self.now), self._chance.bits(16), self._count, action))
 
     def after(self, delay: int, action: Action) -> None:
-        """Let something happen after a while."""
+        """Schedule an action after a delay."""
         self.at(self.now + delay, action)
 
     def step(self) -> bool:
-        """Let the next thing happen; False when nothing is left."""
+        """Run the next action; return False if none is left."""
         if not self._heap:
             return False
         self.now, _, _, action = heappop(self._heap)
@@ -40,13 +40,13 @@ class Scheduler:
         return True
 
     def pass_time(self, span: int) -> None:
-        """Let so much time go by."""
+        """Run all actions of this span of time."""
         end = self.now + span
         self.at(end, lambda: None)
         self.run_until(lambda: self.now >= end, latest=end)
 
     def run_until(self, done: Callable[[], bool], *, latest: int) -> bool:
-        """Go on until it is done, at most up to a moment; whether it was done by then."""
+        """Run actions until `done` is true, at most up to a moment; return whether it was true by then."""
         while not done():
             if not self._heap or self._heap[0][0] > latest:
                 return False

@@ -1,4 +1,5 @@
-"""Applications that send recoverable and express messages with any attributes that a sender can choose."""
+"""Simulates applications that send recoverable and express messages with all attributes that a sender can
+choose."""
 
 from __future__ import annotations
 
@@ -24,9 +25,9 @@ class Sender(Application):
     """Base class of applications that send messages."""
 
     asks: tuple[Acknowledgement, ...] = ASKS
-    """The acknowledgements that a message may ask for ..."""
+    """The acknowledgements that a message may request ..."""
     asking = 0.3
-    """... and how often one does."""
+    """... and the probability that it requests one."""
 
     def __init__(self, name: str, context: ApplicationContext) -> None:
         super().__init__(name, context)
@@ -89,11 +90,11 @@ class Sender(Application):
 
     @property
     def acknowledgement_queue(self) -> str:
-        """The queue that gets the acknowledgements of its messages."""
+        """Return the queue for the acknowledgements of its messages."""
         return ACKNOWLEDGEMENTS
 
     def draw_message(self, *, express: bool) -> Message:
-        """Draw the options of a message by chance."""
+        """Return a message with random options."""
         chance = self.chance
         return Message.of(
             time_to_be_received=chance.pick(SHORT_LIVES if express else LIVES),
@@ -118,7 +119,7 @@ class OutgoingSender(Sender):
     """Sends through outgoing queues; the loopback carrier delivers to queues of this manager."""
 
     def act(self) -> Script:
-        """Send one request, now and then for a queue that is created and deleted."""
+        """Send one request, sometimes to a queue that is created and deleted."""
         target = self.chance.pick(DESTINATIONS)
         yield from self.send(target, 1 if self.chance.happens(0.6) else self.chance.between(2, 5))
 

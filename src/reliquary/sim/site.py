@@ -1,4 +1,4 @@
-"""One server with all that belongs to it: its host, its network, the applications that use it."""
+"""Combines one server with its host, its network and the applications that use it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Site:
         disk: type[SimulatedDisk] = SimulatedDisk,
         unread: Iterable[str] = (),
     ) -> None:
-        """`unread`: queues that are for others to read."""
+        """`unread`: queues that applications of other sites read."""
         self._unread = ("order-ack", "notification", *unread)
         self.around = around
         self.history = around.history
@@ -39,22 +39,22 @@ class Site:
 
     @property
     def process(self) -> Process:
-        """The process that runs now; there must be one."""
+        """Return the process that runs now, which must exist."""
         process = self.host.process
         assert process is not None, "no process runs"
         return process
 
     def until(self, done: Callable[[], bool], otherwise: str) -> None:
-        """Go on until it is done; that it is never done is a finding."""
+        """Continue until `done` is true; raise Violation with `otherwise` if it is never true."""
         if not self.scheduler.run_until(done, latest=self.scheduler.now + 10 * MINUTE):
             raise Violation(f"{otherwise}: {sorted(self.context.acting)}")
 
     def until_applications_end(self, otherwise: str) -> None:
-        """Go on until all applications are done."""
+        """Continue until all applications have ended."""
         self.until(lambda: not self.context.acting, otherwise)
 
     def until_idle(self) -> None:
-        """Go on until the server has nothing more to do."""
+        """Continue until the server has no more work."""
         self.until(lambda: self.host.ready and self.process.idle, "liveness: the server is never idle")
 
     def finish(self) -> None:
@@ -69,7 +69,7 @@ class Site:
             self.until_applications_end("liveness: a transaction cannot be aborted")
 
     def read_to_the_end(self) -> None:
-        """Journals last, because reading fills them."""
+        """Read all queues to their end; journals come last, because reads fill them."""
         queues = self.process.manager.state.queues.values()
         records = [queue.record for queue in queues if queue.link is None]
         copies = [each for each in records if each.is_journal or each.kind is QueueType.SYSTEM]
@@ -81,7 +81,7 @@ class Site:
         self.until_idle()
 
     def restart(self) -> None:
-        """Stop in good order, and start a new process."""
+        """Stop the process in order, and start a new one."""
         lives = self.history.lives
         self.process.stop()
         self.until(lambda: self.host.ready and self.history.lives > lives, "the server does not start")

@@ -1,8 +1,8 @@
-"""The faults at a site, and their frequency; in some seeds there are none.
+"""Draws the faults at a site; in some seeds there are none.
 
 network   a request or an answer is lost, a connection is cut while a caller waits
 disk      a write or a sync fails: an I/O error, or no space left
-power     goes at any moment, and at every named point between two steps of the engine
+power     is cut at any moment, and at every named point between two steps of the engine
 clock     the calendar is set forwards or back
 people    stop the server in good order and start it again
 """
@@ -49,13 +49,13 @@ class SiteFaults:
         )
 
     def end(self) -> None:
-        """Let nothing fail from now on."""
+        """End all faults, so that nothing fails from now on."""
         self.request_lost = self.answer_lost = self.cut = 0.0
         self.power_at_a_point = self.disk_fails = 0.0
         self.power_every = self.jump_every = self.stop_every = 0
 
 
 def jump(chance: SeededChance) -> int:
-    """Return how far the calendar is set: mostly a little, sometimes a lot, sometimes back."""
+    """Return the span by which the calendar is set: mostly short, sometimes long, sometimes negative."""
     far = chance.pick((100 * MILLISECOND, 3 * SECOND, HOUR))
     return chance.between(-far, far)

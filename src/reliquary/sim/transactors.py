@@ -1,4 +1,4 @@
-"""Applications that work in transactions, and record for the checkers what each answer proves.
+"""Simulates applications that use transactions, and records for the checkers what each answer proves.
 
 no commit was requested       none of its messages may ever be seen
 the commit was confirmed      all of its work is done
@@ -44,25 +44,23 @@ from reliquary.sim.senders import Sender
 AROUND = "DIRECT=OS:loopback\\private$\\ledger"
 """The transactional queue, through an outgoing queue."""
 TRIES = 6
-"""How often a commit is requested before its outcome is left open."""
+"""The number of times that a commit is requested before its outcome is left open."""
 
 
 @dataclass(slots=True)
 class Work:
-    """The work of one transaction, as its owner knows it."""
+    """The work of one transaction, from the view of its owner."""
 
     transaction: UUID
     received: list[bytes] = field(default_factory=list)
     sent: list[Sending] = field(default_factory=list)
-    """The messages that were accepted; refused messages are not among them."""
+    """The messages that were accepted, without refused ones."""
     durable: bool = False
-    """Prepared for two phases: it outlives every crash."""
+    """Whether it is prepared for two phases, so that it survives every crash."""
     committed: int = -1
     """The turn that confirmed the commit."""
     restores: int = 0
-    """How often the store had been restored when the transaction began: a later restore may undo it, or its
-    end.
-    """
+    """The number of restores before the transaction began: a later restore may undo it, or its end."""
 
 
 class Transactor(Sender):
@@ -117,7 +115,7 @@ class Transactor(Sender):
         if how == "commit":
             yield from self.commit(work)
             return
-        self.history.settle(work.sent, Standing.REFUSED)  # it was never asked to commit
+        self.history.settle(work.sent, Standing.REFUSED)  # its commit was never requested
         if how == "abort" or work.durable:
             yield from self.ask_until_answered(lambda to: AbortTransaction(to, work.transaction))
 
@@ -127,14 +125,14 @@ class Transactor(Sender):
         self.note(outcome)
         work.durable = not single_phase and (outcome.answer is None or succeeded(outcome))
         if outcome.answer is None and work.durable:
-            # It may be prepared or not; asked again, the answer settles it.
+            # It may be prepared or not; a second request settles it.
             again = yield from self.ask_until_answered(
                 lambda to: PrepareTransaction(to, work.transaction, single_phase)
             )
             work.durable = succeeded(again)
 
     def commit(self, work: Work) -> Script:
-        """Commit; without an answer ask again, up to `TRIES` times or until there is one."""
+        """Request the commit; without an answer repeat the request, up to `TRIES` times."""
         unanswered = 0
         while True:
             outcome = yield Call(lambda to: CommitTransaction(to, work.transaction))
@@ -162,7 +160,8 @@ class Transactor(Sender):
 
 
 class Resolver(Application):
-    """Aborts what is in doubt because the store was restored, when all others have finished."""
+    """Aborts the transactions that are in doubt after a restore, when all other applications have
+    finished."""
 
     def script(self) -> Script:
         """Abort each transaction that is prepared."""
@@ -224,7 +223,7 @@ class Coordinator(Transactor):
         self._confirmed: list[tuple[Work, Decision]] = []
 
     def script(self) -> Script:
-        """Run transactions until the run finishes; then send every decision that is not confirmed.
+        """Run transactions until the run finishes; then send every decision without a confirmation.
 
         After a restore the confirmed decisions are sent again too.
         """
@@ -272,7 +271,7 @@ class Coordinator(Transactor):
         self._unconfirmed.append((work, decision))
 
     def _tell_outcome(self) -> Script:
-        """Send the oldest decision that is not confirmed; after its answer, try now and then to change it."""
+        """Send the oldest unconfirmed decision; after its answer, sometimes try to change it."""
         work, decision = self._unconfirmed.pop(0)
         outcome = yield from self._ask(decision, commit=decision.commit)
         if outcome.answer is None:

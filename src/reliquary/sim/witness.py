@@ -1,6 +1,6 @@
-"""The witness stands beside the server and sees every turn, every answer that leaves, every crash.
+"""Watches the server: every turn, every answer that leaves, every crash.
 
-It proves what must hold at each step.  What can only be judged at the end is in `checkers`.
+It checks the promises at each step. `checkers` has the checks that are possible only at the end.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ class Witness:
         self._history = history
         self._reasons = self._make_reasons()
         self._answers: dict[tuple[int, int], tuple[int, int]] = {}
-        """For each answer: its turn, and the batch that must be safe before it leaves."""
+        """For each answer: its turn, and the batch that must be durable before it leaves."""
         self._identifiers: dict[ObjectId, bytes] = {}
-        """The message that each Identifier names, as far as an answer has named it."""
+        """The message of each Identifier that an answer has named."""
         self._given: set[int] = set()
         """LookupIdentifiers that senders got in answers."""
         self._latest = 0
-        """The last batch with something durable."""
+        """The last batch with a durable change."""
         self.replaced: list[Ledger] = []
-        """The ledgers of the stores that were replaced by backups, as they were then."""
+        """The ledgers of the stores that were replaced by backups, at that time."""
         self.era_began = 0
         """The first turn after the last restore; 0 without one."""
         self._lineages: set[UUID] = set()
@@ -62,7 +62,7 @@ class Witness:
         self.ledger = self._make_ledger()
 
     def _make_reasons(self) -> Reasons:
-        """Return the judge of why messages leave."""
+        """Return the judge of the reasons why messages leave."""
         return Reasons(self._history)
 
     def _make_ledger(self) -> Ledger:
@@ -72,7 +72,7 @@ class Witness:
         return ledger
 
     def turned(self, life: int, batch: int, event: Event, turn: Turn, now: Instant) -> Turned:
-        """Note that a turn was run; its changes will be applied with this batch."""
+        """Record that a turn was run; its changes will be applied with this batch."""
         history = self._history
         answers = tuple((effect.to, effect.answer) for effect in turn.effects if isinstance(effect, Reply))
         turned = Turned(len(history.turns), life, batch, event, turn.facts, answers, now)
@@ -91,7 +91,7 @@ class Witness:
         return turned
 
     def _check_refused(self, turned: Turned) -> None:
-        """Check that a refused outgoing message is a dead letter: its sender has got an acceptance."""
+        """Check that a refused outgoing message is a dead letter, because its sender got an acceptance."""
         if any(isinstance(fact, facts.CopyLost) for fact in turned.facts):  # the queue for it is full
             return
         for fact in turned.facts:
@@ -130,7 +130,7 @@ class Witness:
         if (turned.life, to) in self._answers:
             raise Violation(f"caller {to} is answered twice, the second time in turn {turned.number}")
         needs = turned.batch if any(not fact.volatile for fact in turned.facts) else 0
-        if isinstance(answer, FeedViews | FeedRead):  # a mark covers all that came before
+        if isinstance(answer, FeedViews | FeedRead):  # a mark covers all earlier messages
             needs = max(needs, self._latest)
         if isinstance(answer, Received):
             from_here = self._is_from_here(turned, to)
@@ -161,7 +161,7 @@ class Witness:
             )
 
     def answered(self, life: int, reply: Reply, disk: SimulatedDisk) -> int:
-        """Note that an answer leaves; return the number of the turn that made it."""
+        """Record that an answer leaves; return the number of the turn that made it."""
         to = reply.to
         turn, needs = self._answers[life, to]
         if needs > disk.durable:
@@ -173,7 +173,7 @@ class Witness:
         return turn
 
     def _check_numbers(self, answer: object) -> None:
-        """Check that no number is given out twice."""
+        """Check that no number is assigned twice."""
         if isinstance(answer, Received):
             for delivered in answer.messages:
                 message = delivered.message
@@ -188,10 +188,10 @@ class Witness:
             self._given |= new
 
     def leaves(self, effect: Effect, disk: SimulatedDisk) -> None:
-        """Note that an effect of a protocol leaves the process."""
+        """Record that an effect of a protocol leaves the process."""
 
     def crashed(self, survivor: SimulatedDisk) -> None:
-        """Note that the process has ended; this is what the next one will find."""
+        """Record that the process has ended; `survivor` is the disk of the next one."""
         history = self._history
         for turned in reversed(history.turns):
             if turned.life != history.lives:
@@ -200,7 +200,7 @@ class Witness:
         self._start_again(survivor)
 
     def _start_again(self, survivor: SimulatedDisk) -> None:
-        """Make the ledger from the turns that are left, and compare it with the rows."""
+        """Build the ledger from the turns that were not lost, and compare it with the rows."""
         self._latest = 0
         self.ledger = self._make_ledger()
         rows = contents(survivor)
@@ -217,7 +217,8 @@ class Witness:
         )
 
     def restored(self, survivor: SimulatedDisk, kept: frozenset[int]) -> None:
-        """Note that a backup with these turns replaced the store; this is what the next process will find."""
+        """Record that a backup with these turns replaced the store; `survivor` is the disk of the next
+        process."""
         self.replaced.append(self.ledger)
         self.era_began = len(self._history.turns)
         self._older = frozenset(self._lineages)
@@ -229,7 +230,7 @@ class Witness:
             decision.answers.clear()
 
     def batch_applied(self, manager: QueueManager, now: Instant) -> None:
-        """Check liveness: no read waits while a message is available for it."""
+        """Check that no read waits while a message is available for it."""
         for number, queue in manager.state.queues.items():
             readers = [
                 waiter.request.to

@@ -1,11 +1,12 @@
-"""Applications that write batches, as Spark's sink does: a driver with tasks that fail and are tried again.
+"""Simulates writers of batches, as Spark's sink is one: a driver with tasks that fail and are retried.
 
-    part by part      begin, stage, complete; whatever is not answered well is written again, as a new attempt
-    publish           asked until it is answered; its answer says which attempt counts
-    afterwards        asked again, written again, dropped, all too late: nothing may come of it
+    part by part      begin, stage, complete; a part without a good answer is written again, as a new attempt
+    publish           repeated until it is answered; its answer says which attempt counts
+    afterwards        repeated, written again, dropped, all too late: these must change nothing
 
-Each attempt has messages of its own.  Those of the attempts that were published must come out once and in the
-order of their parts; those of the others, which the driver has given up, must never be seen.
+Each attempt has messages of its own.  Messages of published attempts must be delivered once and in the
+order of their parts; messages of the other attempts, which the driver has given up, must never be
+visible.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from reliquary.sim.senders import Sender
 from reliquary.sim.transactors import AROUND
 
 TRIES = 4
-"""How often a part is written before its batch is given up, and how often a batch is published."""
+"""The number of times that a part is written before its batch is given up, and that a batch is published."""
 
 
 @dataclass(slots=True)
@@ -41,14 +42,14 @@ class Attempt:
 
 
 class Writer(Sender):
-    """One query; its batches have the numbers of their order."""
+    """One query, whose batches are numbered in their order."""
 
     def __init__(self, name: str, context: ApplicationContext) -> None:
         super().__init__(name, context)
         self._batch = 0
         self._attempts = 0
         self._known: list[int] = []
-        """Stages of its own, most of them gone."""
+        """The stages of this writer; most of them are gone."""
         self._published: dict[int, int] = {}
         """The turns in which its batches were published."""
 
@@ -74,11 +75,11 @@ class Writer(Sender):
     # -- parts
 
     def _write_parts(self, batch: int) -> Part[list[Attempt] | None]:
-        """Write each part; return the attempts, or None when one did not end."""
+        """Write each part; return the attempts, or None if one did not end."""
         won: dict[int, Attempt] = {}
         parts = list(range(self.chance.between(0, 3)))
         for part in parts if self.chance.happens(0.5) else parts[::-1]:
-            if self.chance.happens(0.2):  # one that is slow, or that ended without a sign
+            if self.chance.happens(0.2):  # one attempt is slow, or ended without a sign
                 yield from self._write(batch, part)
             for _ in range(TRIES):
                 attempt = yield from self._write(batch, part)
@@ -92,9 +93,9 @@ class Writer(Sender):
         return [won[part] for part in parts]
 
     def _write(self, batch: int, part: int) -> Part[Attempt | None]:
-        """Write one part; what it sent is refused until it is published."""
+        """Write one part; its messages count as refused until they are published."""
         chance = self.chance
-        self._attempts += not chance.happens(0.2)  # else that attempt again
+        self._attempts += not chance.happens(0.2)  # otherwise the earlier attempt again
         name = f"attempt {self._attempts}"
         outcome = yield Call(lambda to: BeginStage(to, self.name, batch, part, name))
         self.note(outcome)
@@ -131,11 +132,11 @@ class Writer(Sender):
     # -- batches
 
     def _publish(self, won: Sequence[Attempt]) -> Script:
-        """Publish all of the batch or nothing, also when requests are lost."""
+        """Publish all of the batch or nothing, also if requests are lost."""
         stages = tuple(attempt.stage for attempt in won)
         sent = [sending for attempt in won for sending in attempt.sent]
         self._last_request += 1
-        for sending in sent:  # from now on all or none are published, and their order counts
+        for sending in sent:  # from now on all or none are published, and their order is checked
             self._sent += 1
             sending.number, sending.request, sending.standing = (
                 self._sent,
@@ -165,9 +166,10 @@ class Writer(Sender):
             yield from self.rest()
 
     def _too_late(self) -> Script:
-        """Write the batch again, whole or in part, as a driver does that got no answer to its publish."""
+        """Write the batch again, completely or in part, as a driver does that got no answer to its
+        publish."""
         known = [each for each, turn in self._published.items() if not self.history.is_forgotten(turn)]
-        if not known:  # the store was restored, and what it has forgotten may be published once more
+        if not known:  # the store was restored, and batches that it has forgotten may be published once more
             return
         old = self.chance.pick(known)
         won = yield from self._write_parts(old)

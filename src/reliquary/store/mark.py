@@ -171,7 +171,7 @@ class SyncedMark:
         return self._mark.owner
 
     def close(self) -> None:
-        """Close the files."""
+        """Close the files of the mark."""
         os.close(self._file)
         os.close(self._place)
         self._open_manifest("")

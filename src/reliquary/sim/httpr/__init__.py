@@ -1,4 +1,4 @@
-"""HTTPR in a world of several sites: its plan, its network in bytes, its monitor, its applications.
+"""Simulates HTTPR between several sites: its plan, its network in bytes, its monitor, its applications.
 
 It may import `engine`, `store` and the rooms below, and no socket.  Begin with `plugin`.
 
@@ -7,6 +7,7 @@ site.  The network loses, cuts, truncates and stalls; what a client has given up
 connection or on one that its server takes for new.  In the end all must have arrived, once and in order, and
 nothing is in doubt.
 
-What the protocol cannot defend, the network does not do: without a session, no REPORT comes late on a new
-connection (nothing in it says that it is old), and no batch that its server had to forget (F-03).
+The network has no faults against which the protocol has no defence: without a session, no REPORT comes
+late on a new connection (nothing in it says that it is old), and no batch that its server had to forget
+(F-03).
 """

@@ -1,4 +1,5 @@
-"""Applications of HTTPR: senders to queues from which other sites fetch, administrators of channels."""
+"""Simulates applications of HTTPR: senders to queues from which other sites fetch, administrators of
+channels."""
 
 from __future__ import annotations
 
@@ -51,13 +52,13 @@ class OutboxSender(Sender):
 
 
 class ChannelAdministrator(Application):
-    """Reports and forgets channels of which its site is the client, at any time.
+    """Requests REPORT for channels of which its site is the client, or forgets them, at any time.
 
-    It forgets no channel of another client: only the client knows that no batch is in doubt.
+    It forgets no channel of another client: only the client can tell that no batch is in doubt.
     """
 
     def script(self) -> Script:
-        """Report or forget random channels, until the run finishes."""
+        """Request REPORT for random channels, or forget them, until the run finishes."""
         while not self.context.finishing:
             yield Pause(self.chance.between(1, 600_000))
             channels = self._channels()
@@ -72,7 +73,7 @@ class ChannelAdministrator(Application):
         return [each.number for each in channels if each.role is Role.CLIENT]
 
     def note(self, outcome: Outcome) -> None:
-        """Note the answer, which has no HRESULT."""
+        """Record the answer, which has no HRESULT."""
         said = outcome.answer
         received = f"{said.done} {said.why}" if isinstance(said, Done) else "nothing"
         self.history.note(self.context.around.scheduler.now, f"{self.name} receives {received}")

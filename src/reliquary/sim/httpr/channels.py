@@ -1,4 +1,4 @@
-"""What is known of all channels: ids that were ever used on the wire, and what was forgotten when."""
+"""Collects, for all channels, the ids that were ever sent, and when servers forgot them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Side:
 
     channel: Triple
     by_client: bool
-    """The client is its source."""
+    """Whether the client is the source of the batches."""
 
 
 class Channels:
@@ -22,6 +22,6 @@ class Channels:
 
     def __init__(self) -> None:
         self.highest: dict[Side, int] = {}
-        """The last id that left on the wire, in all time."""
+        """The last id that was sent, in the whole run."""
         self.forgotten: dict[Triple, int] = {}
-        """When a server last forgot what a client had sent."""
+        """When a server last forgot the batches of a client."""

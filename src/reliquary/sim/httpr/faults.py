@@ -1,4 +1,4 @@
-"""What goes wrong between HTTPR agents, in addition to what goes wrong between all sites.
+"""Draws the faults between HTTPR agents, in addition to the faults between all sites.
 
 stalled           a connection stands still, maybe for longer than its client waits: requests arrive late
 truncated         a body ends in the middle, with its connection
@@ -35,6 +35,6 @@ class HttprFaults(NetworkFaults):
         )
 
     def end(self) -> None:
-        """Let nothing fail from now on."""
+        """End all faults, so that nothing fails from now on."""
         NetworkFaults.end(self)
         self.stalled = self.truncated = self.late_response = self.close_unnoticed = 0.0

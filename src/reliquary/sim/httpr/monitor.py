@@ -1,7 +1,7 @@
-"""What HTTPR must keep to at one site: the write points of 3.12, and ids that only grow.
+"""Checks the rules of HTTPR at one site: the write points of 3.12, and ids that only grow.
 
-P1    bytes of a batch leave: it is in doubt on disk, and so is the hold of its messages
-P3    an outcome leaves: what it says of a batch is on disk, with its messages
+P1    bytes of a batch leave: it is in doubt on disk, and its messages are reserved on disk
+P3    an outcome leaves: the outcome of the batch is on disk, with its messages
 P8    a REPORT is answered: the last id that its client used is on disk
 ids   no batch has one that was ever used before on its channel, whatever was forgotten, crashed or restored;
       a site that was restored may report an id that is too low, to ask its peer for the right one
@@ -32,22 +32,22 @@ Key = tuple[int, int]
 
 
 class HttprMonitor(Monitor):
-    """Checks one of several sites that speak HTTPR."""
+    """Checks one of several sites that use HTTPR."""
 
     def __init__(self, witness: SiteWitness, known: Channels) -> None:
         super().__init__(witness)
         self._known = known
-        """The knowledge of all sites together about their channels."""
+        """The ids of all channels, which all sites share."""
         self._sessions: dict[str, Triple] = {}
-        """The channel of a session, as the answer to GET-RESPONDER-INFO says."""
+        """The channel of a session, from the answer to GET-RESPONDER-INFO."""
         self._reset()
 
     def _reset(self) -> None:
         self._channels: dict[Triple, Channel] = {}
         self._in_doubt: dict[Key, int] = {}
-        """The batch of writes with which a batch of ours was prepared ..."""
+        """The batch of writes with which a sent batch was prepared ..."""
         self._held: dict[Key, int] = {}
-        """... and with which its messages were held."""
+        """... and with which its messages were reserved."""
         self._judged: dict[Key, tuple[int, Outcome]] = {}
         """The outcome of each batch of the peer, and the batch of writes that stored it."""
         self._reported: dict[int, list[Key]] = {}
@@ -56,7 +56,7 @@ class HttprMonitor(Monitor):
     # -- turns
 
     def turned(self, turned: Turned, turn: Turn) -> None:
-        """Note what was prepared, held, received and reported."""
+        """Record the batches that were prepared, reserved, received and reported."""
         del turn
         self._note(turned.batch, turned.facts)
         for fact in turned.facts:
@@ -101,7 +101,7 @@ class HttprMonitor(Monitor):
     # -- what leaves
 
     def leaves(self, effect: Effect, disk: SimulatedDisk) -> None:
-        """Check a request that leaves: P1, P3, and that REPORT says the highest id."""
+        """Check a request that leaves: P1, P3, and that REPORT has the highest id."""
         if not isinstance(effect, SendRequest):
             return
         header, number = effect.header, effect.channel
@@ -152,7 +152,7 @@ class HttprMonitor(Monitor):
                 )
 
     def _check_batch(self, side: Side, key: Key, disk: SimulatedDisk) -> None:
-        """P1, and that no id is used twice."""
+        """Check P1, and that no id is used twice."""
         written = self._in_doubt.get(key), self._held.get(key)
         if None in written or max(each or 0 for each in written) > disk.durable:
             raise Violation(
@@ -167,7 +167,7 @@ class HttprMonitor(Monitor):
         self._known.highest[side] = key[1]
 
     def _check_pair(self, key: Key, outcome: Outcome, disk: SimulatedDisk) -> None:
-        """P3: what is said of a batch is so, and is on disk."""
+        """Check P3: the outcome that is sent for a batch is true and on disk."""
         batch, judged = self._judged.get(key, (0, None))
         if outcome is Outcome.COMMIT and (judged is not outcome or batch > disk.durable):
             raise Violation(
@@ -180,7 +180,7 @@ class HttprMonitor(Monitor):
     # -- why messages leave
 
     def was_refused(self, place: PlacedMessage, reason: MessageClass) -> bool:
-        """Return whether it was sent to a queue that does not exist."""
+        """Return whether the message was sent to a queue that does not exist."""
         sending = self.register.sendings.get(place.body)
         nowhere = sending is not None and sending.queue.endswith(f"#{NOWHERE}")
         return nowhere and reason is MessageClass.NACK_BAD_DEST_QUEUE
@@ -188,7 +188,7 @@ class HttprMonitor(Monitor):
     # -- crashes
 
     def crashed(self) -> None:
-        """Read again what the turns stated that are left."""
+        """Read the facts of the turns again that were not lost."""
         self._reset()
         for turned in self.witness.history.turns:
             if turned.kept:

@@ -1,10 +1,10 @@
-"""HTTP between agents, in bytes: the requests of one epoch go one after the other on one connection.
+"""Simulates HTTP between agents, in bytes: the requests of one epoch use one connection, in their order.
 
     client --send--> [ flight | flight | flight ] --arrive--> server, under a number of its own
                        ^ answered in this order; when the connection breaks, all that is left has failed
 
-What the client has given up may still arrive: on the connection that the server knows, if it has not noticed
-the end of it, or else as a new one, as when a proxy has kept it.
+Requests that the client has given up may still arrive: on the connection that the server knows, if it has
+not noticed the end of it, or else as a new one, as when a proxy has kept it.
 """
 
 from __future__ import annotations
@@ -59,13 +59,13 @@ class _Connection:
     channel: int
     epoch: int
     process: Process | None = None
-    """The process of the server that has accepted it."""
+    """The process of the server that has accepted the connection."""
     number: int = 0
     """The number of the connection in that process."""
     gone: bool = False
-    """The server has noticed the end of the connection, or has ended it."""
+    """Whether the server has noticed the end of the connection, or has ended it."""
     given_up: bool = False
-    """The client has ended it."""
+    """Whether the client has ended it."""
     stuck: bool = False
     """Whether no data passes any more, which neither side has noticed."""
     last_arrival: int = 0
@@ -73,7 +73,7 @@ class _Connection:
     arrived: int = 0
     """The number of the last request that a server has seen."""
     flights: list[_Flight] = field(default_factory=list)
-    """Requests whose response has not come, in order."""
+    """The requests without a response, in order."""
 
 
 @dataclass(slots=True, eq=False)
@@ -85,7 +85,7 @@ class _Flight:
     said: bytes | int = 0
     """The response, or the status of a proxy."""
     over: bool = False
-    """The client has the response, or the request was never sent."""
+    """Whether the client has the response, or the request was never sent."""
 
 
 class HttprNetwork(SiteNetwork):
@@ -104,12 +104,12 @@ class HttprNetwork(SiteNetwork):
     ) -> None:
         super().__init__(scheduler, chance, faults)
         self._patience = patience
-        """How long a client waits for a response, beyond the time that the server may wait."""
+        """The time that a client waits for a response, beyond the time that the server may wait."""
         self._channels = channels
         self._unreachable = unreachable
         """Pairs of sites of which the first can never open a connection to the second."""
         self._connections: dict[tuple[Process, int], _Connection] = {}
-        """The newest of each channel, by its client."""
+        """The newest connection of each channel, by its client."""
         self._accepted: dict[tuple[Process, int], _Connection] = {}
         self._numbers: Counter[Process] = Counter()
 
@@ -126,9 +126,8 @@ class HttprNetwork(SiteNetwork):
             self._cut(process, effect.connection)
 
     def _send(self, client: Process, origin: str, request: SendRequest) -> None:
-        """Send a request; the client gets the response or the failure as an event, if its process still runs
-        then.
-        """
+        """Send a request; the client gets the response or the failure as an event, if its process
+        still runs."""
         connection = self._connections.get((client, request.channel))
         if connection is None or connection.epoch != request.epoch:
             if connection is not None:
@@ -138,7 +137,7 @@ class HttprNetwork(SiteNetwork):
             self._connections[client, request.channel] = connection
         flight = _Flight(request, _request_bytes(request, origin), connection, self._scheduler.now)
         connection.flights.append(flight)
-        if connection.given_up:  # it broke while nothing was on it
+        if connection.given_up:  # it broke while no request was on it
             self._after(self._delay(), self._fail, connection, Failure.LOST)
             return
         if (origin, connection.server) in self._unreachable:
@@ -168,13 +167,14 @@ class HttprNetwork(SiteNetwork):
             self._after(self._chance.between(1, 2 * faults.slowest), self._break, connection, Failure.LOST)
 
     def _hang_up(self, client: Process, hang: HangUp) -> None:
-        """Close a connection; what is on it may still arrive, and the client learns nothing of it."""
+        """Close a connection; its requests may still arrive, and the client gets no further event
+        for them."""
         connection = self._connections.get((client, hang.channel))
         if connection is not None and connection.epoch <= hang.epoch:
             self._give_up(connection)
 
     def _cut(self, server: Process, number: int) -> None:
-        """Let the server end a connection."""
+        """End a connection at the server."""
         connection = self._accepted.get((server, number))
         if connection is not None and connection.number == number and connection.process is server:
             connection.gone = True
@@ -184,7 +184,7 @@ class HttprNetwork(SiteNetwork):
     # -- on the way there
 
     def _begin(self, flight: _Flight) -> None:
-        """Deliver the header; the batch is still on the way."""
+        """Deliver the header; the batch arrives later."""
         process = self._process_at(flight.connection.server)
         if process is None or not process.accepting or flight.connection.stuck:
             return
@@ -201,7 +201,7 @@ class HttprNetwork(SiteNetwork):
         if connection.stuck:
             return
         if connection.given_up and self._chance.happens(0.4):
-            connection.stuck = True  # a broken connection delivers a beginning of what was on it
+            connection.stuck = True  # a broken connection delivers the first part of its data
             return
         if self._partitions.are_separate(connection.origin, connection.server):
             connection.stuck = True
@@ -232,14 +232,16 @@ class HttprNetwork(SiteNetwork):
             self._submit(process, number, flight)
 
     def _reject(self, flight: _Flight, status: int) -> None:
-        """Let a proxy reject a request; what is pipelined behind it does not arrive either."""
+        """Simulate a proxy that rejects a request; the requests that are pipelined after it do not arrive
+        either."""
         self._say(flight, status)
         flight.connection.stuck = True
 
     def _repeat(self, flight: _Flight) -> None:
-        """Let a proxy send a request that its client gave up, later and on a connection of its own.
+        """Simulate a proxy that sends a request which its client gave up, later and on a connection of its
+        own.
 
-        What was pipelined before it has arrived: a proxy keeps the order of requests.
+        The requests that were pipelined before it have arrived: a proxy keeps the order of requests.
         """
         connection = flight.connection
         process = self._process_at(connection.server)
@@ -251,7 +253,7 @@ class HttprNetwork(SiteNetwork):
                 self._submit(process, number, flight)
 
     def _number(self, flight: _Flight, process: Process) -> int:
-        """Return the number of the connection at the server; 0 where a new connection is not allowed."""
+        """Return the number of the connection at the server; 0 if a new connection is not allowed."""
         connection = flight.connection
         if connection.process is process and not connection.gone:
             return connection.number
@@ -269,12 +271,11 @@ class HttprNetwork(SiteNetwork):
         return number
 
     def _may_come_late(self, flight: _Flight) -> bool:
-        """Return whether a late arrival is harmless, or detectable by the server from a newer request of
-        the channel.
-        """
+        """Return whether a late arrival is harmless, or the server can detect it by a newer request of the
+        channel."""
         header = flight.request.header
         if header.session_id:
-            return True  # 528: a client that gave up has begun another
+            return True  # 528: a client that gave up has begun another session
         if header.command is Command.REPORT:
             return False
         triple = (header.requester, header.channel, header.responder)
@@ -320,7 +321,7 @@ class HttprNetwork(SiteNetwork):
             self._say(flight, 502 if self._chance.happens(self._faults.answer_replaced) else whole)
 
     def _say(self, flight: _Flight, said: bytes | int) -> None:
-        """Responses leave in the order of the requests."""
+        """Send the response; responses leave in the order of the requests."""
         flight.said = said
         connection = flight.connection
         if connection.given_up and self._chance.happens(self._faults.late_response):
@@ -368,7 +369,7 @@ class HttprNetwork(SiteNetwork):
     def _read_batch(
         self, reader: RequestReader | ResponseReader, body: bytes
     ) -> tuple[tuple[Carried, ...], Disposition | None]:
-        """Return the messages of a body that comes in pieces, and how their batch ended."""
+        """Return the messages of a body that arrives in pieces, and the ending of their batch."""
         batch: list[Carried] = []
         ending: Disposition | None = None
         for piece in _odd_pieces(self._chance, body):
@@ -387,10 +388,10 @@ class HttprNetwork(SiteNetwork):
             self._break(flight.connection, Failure.TIMED_OUT)
 
     def _break(self, connection: _Connection, failure: Failure) -> None:
-        """End all requests that have no response without one."""
+        """Fail all requests that have no response."""
         if connection.given_up:
             return
-        if failure is Failure.NO_CONNECTION:  # nothing was sent
+        if failure is Failure.NO_CONNECTION:  # no request was sent
             connection.stuck = True
             for flight in connection.flights:
                 flight.over = True
@@ -404,7 +405,7 @@ class HttprNetwork(SiteNetwork):
             connection.client.submit(RequestFailed(first.channel, first.epoch, first.number, failure))
 
     def _give_up(self, connection: _Connection) -> None:
-        """Report nothing more of it to the client; the server may notice."""
+        """Send the client no more events of a connection; the server may notice that."""
         connection.flights = []
         if connection.given_up:
             return
@@ -450,7 +451,7 @@ def _batch_bytes(batch: Sequence[Message], authority: str) -> bytes:
 
 
 def _odd_pieces(chance: SeededChance, whole: bytes) -> Iterator[bytes]:
-    """Yield all bytes, now and then in three pieces that end anywhere."""
+    """Yield all bytes, sometimes in three pieces that end anywhere."""
     if chance.happens(0.3):
         one, other = sorted((chance.between(0, len(whole)), chance.between(0, len(whole))))
         yield from (piece for piece in (whole[:one], whole[one:other], whole[other:]) if piece)

@@ -1,10 +1,9 @@
-"""The way in which each site moves messages to others: drawn from the seed, and turned into
-settings.
+"""Draws from the seed how each site moves messages to other sites, and makes the settings for it.
 
-push       both dial, and bring what they have
-fetch      the second also fetches what is for it, so its messages have two ways to it
+push       both dial, and push their messages
+fetch      the second also fetches its messages, so that they have two paths to it
 meet       as fetch, with EXCHANGE
-hidden     no site can dial the second: it brings, and fetches; a site that tries it begins with a session,
+hidden     no site can dial the second: it pushes, and fetches; a site that tries it begins with a session,
            because a batch that goes first is in doubt after a crash, and no peer could ever be asked
 hidden and meets
 """
@@ -23,9 +22,9 @@ from reliquary.sim.chance import SeededChance
 from reliquary.sim.world.applications import INBOX
 
 OUTBOX: Final = "outbox"
-"""A queue from which another site fetches into a queue of its own."""
+"""The name of a queue from which another site fetches into a queue of its own."""
 TRANSIT: Final = "transit"
-"""A queue from which another site fetches messages for a third one, whose name they bear."""
+"""The name of a queue from which another site fetches messages for a third one, which they name."""
 
 
 class ExchangeMode(Enum):
@@ -44,25 +43,25 @@ class ExchangeMode(Enum):
 
     @property
     def exchanges(self) -> bool:
-        """Return whether it does so while it brings."""
+        """Return whether the second site fetches while it pushes."""
         return self in (ExchangeMode.MEET, ExchangeMode.HIDDEN_MEETS)
 
     @property
     def walled(self) -> bool:
-        """Return whether the first cannot dial it."""
+        """Return whether the first site cannot dial the second."""
         return self in (ExchangeMode.HIDDEN, ExchangeMode.HIDDEN_MEETS)
 
 
 @dataclass(slots=True)
 class Plan:
-    """The ways of a run."""
+    """The exchange modes of a run."""
 
     ways: dict[tuple[str, str], ExchangeMode] = field(default_factory=dict)
-    """The faults from the first site to the second, and back."""
+    """The exchange mode from the first site to the second, and back."""
     outbox: tuple[str, str] | None = None
     """The site with an outbox, and the site that fetches from it."""
     transit: tuple[str, str, str] | None = None
-    """The site with messages for a third one, the site that fetches them, and the third one."""
+    """The site with messages for a third one, the site that fetches them, and the third site."""
     settings: dict[str, HttprSettings] = field(default_factory=dict)
 
     @classmethod
@@ -90,21 +89,21 @@ class Plan:
         return self.transit[2], INBOX
 
     def may_dial(self, one: str, other: str) -> bool:
-        """Return whether one can reach the other."""
+        """Return whether the first site can open connections to the second."""
         way = self.ways.get((one, other))
         return way is None or not way.walled
 
     def has_wall(self, name: str) -> bool:
-        """Return whether there is a site that it cannot reach."""
+        """Return whether there is a site that this one cannot dial."""
         return any(pair[0] == name and way.walled for pair, way in self.ways.items())
 
     def is_fetched(self, source: str, target: str) -> bool:
-        """Return whether one fetches what is for it from the other."""
+        """Return whether the target fetches its messages from the source."""
         way = self.ways.get((source, target))
         return way is not None and way.fetches
 
     def is_single_path(self, source: str, queue: str, target: str) -> bool:
-        """Return whether a message has only one way to take."""
+        """Return whether a message has only one possible path."""
         if queue == OUTBOX:
             return True
         if queue == TRANSIT:

@@ -1,8 +1,8 @@
-"""HTTPR, plugged into a world of several sites.
+"""Adds HTTPR to a world of several sites.
 
-duplication   what comes a second time is found when it is stored
-order         what one application sends with one priority over a single path is stored in its order
-left          nothing is in doubt, nothing is held
+duplication   a message that arrives a second time is found when it is stored
+order         messages of one application and priority on a single path are stored in their order
+left          no batch is in doubt, and no message is reserved
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from reliquary.sim.world.promises import Arrival
 from reliquary.sim.world.witness import SiteWitness
 
 LONG: Final = (FOREVER, 0x54600)
-"""No message expires on its way: a loss could be taken for that."""
+"""Lifetimes without an end, so that a missing message is certainly lost and not expired."""
 
 
 class HttprPlugin(Plugin):
-    """HTTPR in one run: every site has both agents."""
+    """The HTTPR of one run: every site has both agents."""
 
     name: ClassVar[str] = "httpr"
     is_gateway: ClassVar[bool] = True
@@ -55,13 +55,13 @@ class HttprPlugin(Plugin):
         return HttprFaults.drawn(chance)
 
     def draw_settings(self, chance: SeededChance, names: tuple[str, ...]) -> None:
-        """Draw which site moves what to which other one, and the settings for that."""
+        """Draw which site moves which messages to which other site, and the settings for that."""
         self.plan = Plan.drawn(chance, names)
 
     # -- the machine and its network
 
     def protocol(self, site: str) -> Protocol:
-        """HTTPR with the settings of a site."""
+        """Return HTTPR with the settings of a site."""
         return httpr(self.plan.settings[site])
 
     def first_events(self, site: str) -> tuple[Event, ...]:
@@ -69,7 +69,7 @@ class HttprPlugin(Plugin):
         return (Addressed(f"httpr://{site}", frozenset({site})),)
 
     def network(self, scheduler: Scheduler, chance: SeededChance, faults: HttprFaults) -> HttprNetwork:
-        """HTTP in bytes; some sites cannot be reached by others."""
+        """Return a network that carries HTTP in bytes; some sites cannot reach others."""
         unreachable = {pair for pair in self.plan.ways if not self.plan.may_dial(*pair)}
         return HttprNetwork(scheduler, chance, faults, self.patience, self.channels, unreachable)
 
@@ -88,17 +88,18 @@ class HttprPlugin(Plugin):
     # -- messages that go on by another protocol
 
     def gateway_name(self, site: str, queue: str) -> str:
-        """Return the name of a service of its own; a Destination of the manager's service is a queue."""
+        """Return the name of a separate service, because a Destination of the manager's service is a
+        queue."""
         return f"DIRECT=HTTPR://{site}/httpr/{queue}"
 
     def pass_on(self, site: str, queue: str, onward: str) -> None:
-        """Let a service lead elsewhere."""
+        """Configure a service that passes messages on."""
         chosen = self.plan.settings[site]
         services = (*chosen.services, Service(name=queue, into=onward))
         self.plan.settings[site] = replace(chosen, services=services)
 
     def can_carry(self, source: str, target: str, *, to_gateway: bool) -> bool:
-        """Return whether there is a single way; no site fetches for a service that passes messages on."""
+        """Return whether there is a single path; no site fetches for a service that passes messages on."""
         if to_gateway:
             return self.plan.may_dial(source, target)
         return self.plan.is_single_path(source, "", target)
@@ -109,8 +110,7 @@ class HttprPlugin(Plugin):
         self, site: str, context: ApplicationContext, others: tuple[str, ...]
     ) -> Iterator[Application]:
         """Return the applications that use outgoing queues or channels, and those that fill queues for other
-        sites.
-        """
+        sites."""
         yield from super().applications(site, context, others)
         yield ChannelAdministrator(f"{site}/{self.name}.administrator", context)
         if self.plan.outbox is not None and self.plan.outbox[0] == site:
@@ -120,8 +120,8 @@ class HttprPlugin(Plugin):
             yield OutboxSender(f"{site}/{self.name}.transit", context, TRANSIT, target)
 
     def destinations(self, site: str, others: tuple[str, ...]) -> Destinations:
-        """Return the destinations of messages: also wrong queues, unless the other site fetches them."""
-        # a message that the fetching site does not accept stays where it is
+        """Return the destinations of messages, with wrong queues unless the other site fetches them."""
+        # a message that the fetching site does not accept stays in its queue
         mistakes = not any(self.plan.is_fetched(site, other) for other in others)
         return Destinations(others, self.queue_name, mistakes=mistakes, receipts=False, times=LONG)
 
@@ -132,11 +132,11 @@ class HttprPlugin(Plugin):
         return HttprMonitor(witness, self.channels)
 
     def durable_state(self, state: State) -> Mapping[str, object]:
-        """Channels, the numbers of sessions, and the fetchers."""
+        """Return channels, the numbers of sessions, and the fetchers."""
         return {"channels": state.channels, "numbers": state.numbers, "fetchers": state.fetchers}
 
     def left_behind(self, process: Process) -> Mapping[str, object]:
-        """Holds, batches in doubt, administrators without an answer, pieces of bodies."""
+        """Return reservations, batches in doubt, administrators without an answer, and pieces of bodies."""
         manager, state = process.manager.state, process.machine(Httpr).state
         return {
             "holds": manager.travel.reservations,
@@ -150,6 +150,6 @@ class HttprPlugin(Plugin):
         }
 
     def ordered_stream(self, sending: Sending, arrival: Arrival) -> Hashable | None:
-        """Return sender, queue and priority as one stream, where there is one path to the queue."""
+        """Return sender, queue and priority as one stream if there is one path to the queue."""
         single = self.plan.is_single_path(self.register.home(sending), sending.queue, arrival.site)
         return (sending.queue, sending.priority) if single else None

@@ -1,9 +1,9 @@
-"""The simulated world of MQQB: byte streams between sites that break at any byte.
+"""Simulates MQQB between several sites: byte streams that break at any byte.
 
 It may import `engine`, `store` and the rooms below, and no socket.  Begin with `plugin`.
 
 network     connections that are cut, stuck and late; bytes come in any pieces
-monitor     what leaves a site is on disk there: numbers, and what acknowledgements report
-promises    nothing is doubled while its identifier is known, and nothing of a stream ever
+monitor     everything that is sent is on disk at the sender: numbers, and the content of acknowledgements
+promises    no message is doubled while its identifier is known, and none of a stream ever
 plugin      MQQB in a world of several sites
 """

@@ -1,14 +1,14 @@
-"""What MQQB must keep to at one site: what leaves for other sites is on disk here, and true.
+"""Checks the rules of MQQB at one site: everything that is sent to other sites is on disk here, and true.
 
 message    a recoverable message is on disk before its packet leaves
 number     the number of a message in a stream is on disk before its packet leaves, and never changes;
-           that a number is passed over is on disk too
+           that a number is skipped is on disk too
 bit        a SessionHeader reports a recoverable packet only when the turn that processed it is on disk
 order ack  it names no number beyond what is on disk
 counts     the numbers of packets in a session are those of the packets that left
 sessions   there is one open session to an address
 
-It also judges why a message left an outgoing queue, in addition to what holds for every protocol.
+It also judges why a message left an outgoing queue, in addition to the rules for every protocol.
 """
 
 from __future__ import annotations
@@ -45,23 +45,23 @@ Number = tuple[int, int]
 
 @dataclass(slots=True)
 class Carried:
-    """What the packets of a run say, known to all sites."""
+    """The content of the packets of a run, shared by all sites."""
 
     numbered: dict[tuple[UUID, Number], bytes] = field(default_factory=dict)
     """The message of each number of each stream, by the source of the stream too."""
     refused: dict[bytes, set[int]] = field(default_factory=lambda: defaultdict(set))
     """The classes of negative final acknowledgements, by message."""
     too_late: set[bytes] = field(default_factory=set)
-    """Messages that came after their time to reach the queue, by the clock of the site."""
+    """Messages that arrived after their time to reach the queue, by the clock of the site."""
     came: set[bytes] = field(default_factory=set)
-    """Messages whose packets came to another site."""
+    """Messages whose packets arrived at another site."""
     finals: set[tuple[UUID, int, int]] = field(default_factory=set)
-    """Final acknowledgements that came: source, stream and number."""
+    """Final acknowledgements that arrived: source, stream and number."""
     packets: dict[bytes, UserMessage] = field(default_factory=dict)
     """The packets that were decoded, by their bytes."""
 
     def read(self, data: bytes) -> UserMessage | SessionHeader | None:
-        """Return a packet as far as the checks look at it."""
+        """Return the parts of a packet that the checks need."""
         known = self.packets.get(data)
         if known is not None:
             return known
@@ -87,37 +87,37 @@ def waits_for_final(position: Position) -> bool:
 
 
 class MqqbMonitor(Monitor):
-    """Checks one of several sites that speak MQQB."""
+    """Checks one of several sites that use MQQB."""
 
     def __init__(self, witness: SiteWitness, carried: Carried) -> None:
         super().__init__(witness)
         self._carried = carried
         self._sent: dict[tuple[int, int], Sent] = defaultdict(Sent)
-        """What was written in a session, by life and session."""
+        """The packets that were written in a session, by process and session."""
         self._written: dict[tuple[int, int], dict[int, tuple[bytes, ...]]] = defaultdict(dict)
         """Packets that left before others with a lower serial."""
         self._received: dict[tuple[int, int], list[int]] = defaultdict(list)
-        """The batch in which each recoverable packet of a session was processed, by life and session."""
+        """The batch in which each recoverable packet of a session was processed, by process and session."""
         self._reset()
 
     def _reset(self) -> None:
         self._given: dict[tuple[int, int], tuple[Number, int]] = {}
-        """The number of each message of an outgoing queue, and the batch in which it was given."""
+        """The number of each message of an outgoing queue, and the batch in which it was assigned."""
         self._streams: dict[int, int] = {}
         """The stream of each outgoing queue."""
         self._batch_of: dict[Number, int] = {}
-        """The batch in which each number was given."""
+        """The batch in which each number was assigned."""
         self._freed: dict[Number, int] = {}
         """The batch in which the message of each number left its queue."""
         self._acks: dict[ObjectId, int] = {}
-        """The batch in which each acknowledgement was written, by its identifier: they share names."""
+        """The batch in which each acknowledgement was written, by its identifier: several share one name."""
         self._advanced: dict[int, list[tuple[int, int]]] = defaultdict(list)
-        """For each stream that comes in: with which batch it got how far."""
+        """For each incoming stream: pairs of a batch and the last number taken with it."""
 
     # -- turns
 
     def turned(self, turned: Turned, turn: Turn) -> None:
-        """Note how far streams got, which numbers were given, and which packets came."""
+        """Record the progress of streams, the assigned numbers, and the packets that arrived."""
         del turn
         self._note(turned)
         if isinstance(turned.event, PacketsArrived):
@@ -173,7 +173,8 @@ class MqqbMonitor(Monitor):
                 self._carried.too_late.add(name)
 
     def _note_processed(self, turned: Turned, number: int) -> None:
-        """Note the batch of the recoverable packets that a turn has processed; others wait in the inbox."""
+        """Record the batch of the recoverable packets that a turn has processed; other packets wait in the
+        inbox."""
         process = self.witness.host.process
         session = None if process is None else process.machine(Mqqb).state.sessions.get(number)
         if session is not None:
@@ -183,7 +184,7 @@ class MqqbMonitor(Monitor):
             batches += [turned.batch if stores else 0] * new
 
     def _check_sessions(self, turned: Turned) -> None:
-        """Check that no address has two sessions of this site that are open, whatever names lead there."""
+        """Check that no address has two open sessions of this site, under any names."""
         process = self.witness.host.process
         sessions = () if process is None else process.machine(Mqqb).state.sessions.values()
         dialled = [each.address for each in sessions if each.is_open and not each.accepted]
@@ -193,7 +194,7 @@ class MqqbMonitor(Monitor):
     # -- what leaves
 
     def shown_by_effect(self, effect: Effect) -> int:
-        """Return the batch that packets show: that of their messages, and of the numbers in them."""
+        """Return the batch that packets show: the batch of their messages, and of the numbers in them."""
         if not isinstance(effect, SendPackets):
             return 0
         needs = 0
@@ -203,7 +204,7 @@ class MqqbMonitor(Monitor):
                 continue
             message = read(packet)
             if message.is_express:
-                pass  # a crash may take it
+                pass  # a crash may lose it
             elif message.message_class != MessageClass.NORMAL:
                 needs = max(needs, self._acks.get(message.identifier, 0))
             else:
@@ -218,7 +219,7 @@ class MqqbMonitor(Monitor):
         return needs
 
     def leaves(self, effect: Effect, disk: SimulatedDisk) -> None:
-        """Check the acknowledgements in packets that leave, and their counts."""
+        """Check the acknowledgements and the counts in packets that leave."""
         if not isinstance(effect, SendPackets):
             return
         key = self.witness.history.lives, effect.session
@@ -233,7 +234,8 @@ class MqqbMonitor(Monitor):
         self._check_counts(key)
 
     def _check_counts(self, key: tuple[int, int]) -> None:
-        """Check the counts in headers, in the order in which packets are written: that of their serials."""
+        """Check the counts in headers, in the order in which packets are written, which is that of their
+        serials."""
         sent, written = self._sent[key], self._written[key]
         while (packets := written.pop(sent.serial + 1, None)) is not None:
             sent.serial += 1
@@ -277,11 +279,12 @@ class MqqbMonitor(Monitor):
     # -- why messages leave
 
     def has_arrived(self, place: PlacedMessage) -> bool:
-        """Return whether it got to another site, or was refused there; of some, whether it was read."""
+        """Return whether a message got to another site, or was refused there; for some, whether it
+        was read."""
         register, carried = self.register, self._carried
         sending = register.sendings.get(place.body)
         if sending is None:
-            return True  # an acknowledgement; `leaves` and the scenes judge those
+            return True  # an acknowledgement; `leaves` and the scenes check those
         if not super().has_arrived(place):
             may_be_refused = place.body in carried.too_late or self.may_be_refused(place.body)
             return may_be_refused and place.body in carried.came
@@ -315,7 +318,7 @@ class MqqbMonitor(Monitor):
         return place.body in self.register.sendings and reason in self._ends_of(place.body)
 
     def may_be_unknown(self, place: PlacedMessage) -> bool:
-        """Return whether it was sent in a transaction, and was here before a restore."""
+        """Return whether a message was sent in a transaction, and was here before a restore."""
         sending = self.register.sendings.get(place.body)
         return sending is not None and sending.transaction is not None and super().may_be_unknown(place)
 
@@ -327,7 +330,7 @@ class MqqbMonitor(Monitor):
     # -- crashes
 
     def crashed(self) -> None:
-        """Read again what the turns stated that are left."""
+        """Read the facts of the turns again that were not lost."""
         self._reset()
         for turned in self.witness.history.turns:
             if turned.kept:

@@ -1,9 +1,9 @@
-"""Byte streams between sites: connections that break at any byte, and that only one side knows to be broken.
+"""Simulates byte streams between sites: connections that break at any byte, which only one side may notice.
 
     SendPackets --> bytes --> pieces --> framer of the other side --> PacketsArrived
 
-cut          a beginning of what was written arrives, then the connection breaks; each side learns it or not
-stuck        nothing gets through any more, and neither side learns it before a timer or a keepalive fires
+cut          a beginning of what was written arrives, then the connection breaks; each side notices it or not
+stuck        no data passes any more, and neither side notices it before a timer or a keepalive fires
 half-open    a process has ended, and the other side has not noticed; it does when it writes
 late         pieces of an old connection arrive after a new one is open
 """
@@ -34,11 +34,11 @@ from reliquary.sim.world.network_faults import NetworkFaults
 from reliquary.wire.packet.framing import Framer
 
 DIALLING: Final = 500 * MILLISECOND
-"""How long a site waits for a connection to another one that it cannot reach."""
+"""The time that a site waits for a connection to another one that it cannot reach."""
 KEEPALIVE: Final = 10 * SECOND
 """The longest time until a keepalive finds a stuck connection, if it finds it at all."""
 NOTICED: Final = 0.8
-"""How often a side learns at once that its connection is broken."""
+"""The probability that a side notices at once that its connection is broken."""
 
 
 @dataclass(slots=True, eq=False)
@@ -50,30 +50,30 @@ class _End:
     session: int
     framer: Framer = field(default_factory=Framer)
     last_arrival: int = 0
-    """When the last piece for this side arrives."""
+    """The time at which the last piece for this side arrives."""
     performed: int = 0
     """The serial of the last effect that was performed."""
     early: dict[int, Effect] = field(default_factory=dict)
-    """Effects that came before one with a lower serial."""
+    """Effects that were performed before one with a lower serial."""
     is_open: bool = True
-    """Whether the machine of this side knows the connection; the one that dials learns of it later."""
+    """Whether the machine of this side has the connection; the dialling side gets it later."""
     closed: bool = False
-    """Whether the machine of this side has closed it, or knows that it is lost."""
+    """Whether the machine of this side has closed the connection, or was notified that it is lost."""
 
 
 @dataclass(slots=True, eq=False)
 class _Connection:
-    """A TCP connection: who opened it, and who accepted it."""
+    """A TCP connection with the side that opened it and the side that accepted it."""
 
     client: _End
     server: _End
     stuck: bool = False
     cut: bool = False
-    """Whether it will break when all that was written has arrived; nothing more is carried."""
+    """Whether it will break when all written data has arrived; no more data is carried."""
     broken: bool = False
 
     def other(self, end: _End) -> _End:
-        """Return the side that reads what this side writes."""
+        """Return the side that reads the data of this side."""
         return self.server if end is self.client else self.client
 
 
@@ -189,7 +189,7 @@ class StreamNetwork(SiteNetwork):
             self._after(span, self._break, connection)
 
     def _pieces(self, data: bytes) -> list[bytes]:
-        """Divide bytes anywhere; TCP knows no packets."""
+        """Divide bytes anywhere, because TCP has no packets."""
         places = sorted(self._chance.between(0, len(data)) for _ in range(self._chance.between(0, 2)))
         bounds = [0, *places, len(data)]
         return [data[one:two] for one, two in pairwise(bounds) if two > one]
@@ -214,7 +214,7 @@ class StreamNetwork(SiteNetwork):
     # -- endings
 
     def _close(self, connection: _Connection, end: _End) -> None:
-        """Close a machine's connection: what it wrote still arrives, then the other side is notified."""
+        """Close a machine's connection: its data still arrives, then the other side is notified."""
         if end.closed:
             return
         end.closed = True
@@ -225,14 +225,14 @@ class StreamNetwork(SiteNetwork):
             self._after(span, self._tell_lost, other)
 
     def _stick(self, connection: _Connection) -> None:
-        """Let nothing through any more; sometimes a keepalive finds out."""
+        """Stop all data on a connection; sometimes a keepalive detects it."""
         connection.stuck = True
         for end in (connection.client, connection.server):
             if self._chance.happens(0.5):
                 self._after(self._chance.between(1, KEEPALIVE), self._tell_lost, end)
 
     def _break(self, connection: _Connection) -> None:
-        """Break a connection; a side that does not notice it learns it when it writes."""
+        """Break a connection; a side that does not notice it gets an error when it writes."""
         connection.broken = True
         for end in (connection.client, connection.server):
             if self._chance.happens(NOTICED) and end.is_open:
@@ -249,7 +249,7 @@ class StreamNetwork(SiteNetwork):
             process.submit(event)
 
     def _ended(self, process: Process) -> None:
-        """Break the connections of a process that has ended; the other sides mostly notice."""
+        """Break the connections of a process that has ended; the other sides mostly notice it."""
         for key, connection in list(self._connections.items()):
             if key[0] is process:
                 del self._connections[key]

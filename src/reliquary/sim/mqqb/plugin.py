@@ -1,4 +1,4 @@
-"""MQQB, plugged into a world of several sites.
+"""Adds MQQB to a world of several sites.
 
 left      no number is outstanding, no message is judged
 """
@@ -42,20 +42,20 @@ REFUSALS: Final = frozenset(
         MessageClass.NACK_NOT_TRANSACTIONAL_MESSAGE,
     }
 )
-"""What a destination says about a message that never was in one of its queues."""
+"""The reasons that a destination sends for a message that never was in one of its queues."""
 
 
 class Names(Enum):
-    """How the queues of a site are named; all that lead to one site use one session."""
+    """The forms of the queue names of a site; all names of one site use one session."""
 
     HOST = "host"
     ADDRESS = "address"
     BOTH = "both"
-    """Some queues by its host name, others by its address."""
+    """Some queues have the host name, others the address."""
 
 
 class MqqbPlugin(StreamPlugin):
-    """MQQB in one run: every site sends and receives."""
+    """The MQQB of one run: every site sends and receives."""
 
     name: ClassVar[str] = "mqqb"
     ends_chains: ClassVar[bool] = True
@@ -67,7 +67,7 @@ class MqqbPlugin(StreamPlugin):
         self.addresses: dict[str, str] = {}
         """The IP address of each site."""
         self.names: dict[str, Names] = {}
-        """How other sites name each site."""
+        """The form of the names that other sites use for each site."""
 
     def draw_settings(self, chance: SeededChance, names: tuple[str, ...]) -> None:
         """Draw small windows and short timers for each site."""
@@ -78,7 +78,7 @@ class MqqbPlugin(StreamPlugin):
     # -- the machine and its network
 
     def protocol(self, site: str) -> Protocol:
-        """MQQB with the settings of a site."""
+        """Return MQQB with the settings of a site."""
         return mqqb(self.settings[site])
 
     def first_events(self, site: str) -> tuple[Event, ...]:
@@ -86,7 +86,7 @@ class MqqbPlugin(StreamPlugin):
         return (Addressed(frozenset({self.addresses[site]}), frozenset({site})),)
 
     def network(self, scheduler: Scheduler, chance: SeededChance, faults: Any) -> SiteNetwork:
-        """Byte streams between the sites."""
+        """Return a network that carries byte streams between the sites."""
         return StreamNetwork(scheduler, chance, faults, self.addresses)
 
     # -- names of queues
@@ -108,7 +108,7 @@ class MqqbPlugin(StreamPlugin):
     # -- applications
 
     def destinations(self, site: str, others: tuple[str, ...]) -> Destinations:
-        """Return where messages are sent: also to wrong queues."""
+        """Return the destinations of messages, with wrong queues."""
         del site
         return Destinations(others, self.queue_name)
 
@@ -119,18 +119,19 @@ class MqqbPlugin(StreamPlugin):
         return MqqbMonitor(witness, self.carried)
 
     def may_wait(self, position: Position) -> bool:
-        """Return whether it asked for a final acknowledgement: in a stream it stays until it was received."""
+        """Return whether a message requests a final acknowledgement: in a stream it stays until it was
+        received."""
         return waits_for_final(position)
 
     def may_be_refused(self, sending: Sending) -> bool:
-        """Return whether the target may drop a message without telling its sender."""
+        """Return whether the target may drop a message without a notice to its sender."""
         site, _ = self.register.target(sending)
         monitor = self.register.sites[site].monitors[self.name]
         assert isinstance(monitor, MqqbMonitor)
         return sending.body in self.carried.too_late or monitor.may_be_refused(sending.body)
 
     def left_behind(self, process: Process) -> Mapping[str, object]:
-        """Return numbers that no acknowledgement has covered, and messages that are not judged."""
+        """Return numbers without an acknowledgement, and messages without a verdict."""
         state = process.machine(Mqqb).state
         return {
             "numbers": {queue: sent.awaiting for queue, sent in state.sent.items() if sent.awaiting},
@@ -138,15 +139,15 @@ class MqqbPlugin(StreamPlugin):
         }
 
     def check_promises(self, deliveries: Deliveries) -> None:
-        """Check that nothing came twice or out of order, and that acknowledgements are true."""
+        """Check that no message arrived twice or out of order, and that acknowledgements are true."""
         check_duplication(deliveries, self.settings, self)
         super().check_promises(deliveries)
         check_receipts(deliveries)
 
     def may_have_refused(self, sending: Sending, kind: MessageClass) -> bool:
-        """Return whether a message came to its destination, which may have refused it for this reason.
+        """Return whether a message arrived at its destination, which may have refused it for this reason.
 
-        Its own site gives up the rest of a transaction of which a message was refused, for this reason too.
+        If a message of a transaction was refused, its own site gives up the others for this reason too.
         """
         if kind in REFUSALS and kind in self.register.sites[self.register.home(sending)].ends_of(
             sending.body
@@ -156,7 +157,7 @@ class MqqbPlugin(StreamPlugin):
             return False
         if kind is MessageClass.NACK_REACH_QUEUE_TIMEOUT:
             return sending.body in self.carried.too_late
-        said = int(kind) in self.carried.refused[sending.body]  # in a final acknowledgement
+        said = int(kind) in self.carried.refused[sending.body]  # the reason is in a final acknowledgement
         return kind in REFUSALS and (said or self.may_be_refused(sending))
 
 

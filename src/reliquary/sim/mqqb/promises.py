@@ -1,4 +1,4 @@
-"""What must hold in the end for all that went from site to site by MQQB; `world.promises` checks losses.
+"""Checks at the end the messages that MQQB brought from site to site; `world.promises` checks losses.
 
 duplication   it is there once; twice only if its identifier was forgotten in between, as the settings allow,
               or because the store was restored; what is in a stream does not come twice even then
@@ -18,7 +18,7 @@ from reliquary.streams import facts as streams
 
 
 def _is_carried(register: Register, name: bytes, plugin: Plugin) -> bool:
-    """Return whether MQQB alone carried a message; `chains` checks others."""
+    """Return whether only MQQB carried a message; `chains` checks others."""
     sending = register.sendings.get(name)
     if sending is None or sending.queue in register.chains:
         return False
@@ -26,7 +26,7 @@ def _is_carried(register: Register, name: bytes, plugin: Plugin) -> bool:
 
 
 def check_duplication(deliveries: Deliveries, settings: Mapping[str, MqqbSettings], plugin: Plugin) -> None:
-    """Check that no message comes twice while its identifier is remembered, and none of a stream ever."""
+    """Check that no message arrives twice while its identifier is remembered, and none of a stream ever."""
     sites = deliveries.register.sites
     for name, arrivals in deliveries.arrivals.items():
         for one, other in pairwise(arrivals):
@@ -43,7 +43,7 @@ def check_duplication(deliveries: Deliveries, settings: Mapping[str, MqqbSetting
 
 
 def _was_forgotten(history: History, one: Arrival, other: Arrival, settings: MqqbSettings) -> bool:
-    """Return whether the history of identifiers was too small or too short to know the second."""
+    """Return whether the history of identifiers was too small or too short to find the second arrival."""
     if one.turned.forgotten:
         return True
     later = history.turns[one.turned.number : other.turned.number + 1]

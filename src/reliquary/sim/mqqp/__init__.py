@@ -1,4 +1,4 @@
-r"""MQQP in a world of several sites: every site is a server of its queues, and a client of the others.
+r"""Simulates MQQP between several sites: every site is a server of its queues, and a client of the others.
 
 It may import `engine`, `store` and the rooms below, and no socket.
 Begin with `plugin`, which lists the modules.

@@ -1,4 +1,5 @@
-"""Applications of MQQP: senders at the queues' own sites, readers at other sites, administrators."""
+"""Simulates applications of MQQP: senders at the queues' own sites, readers at other sites,
+administrators."""
 
 from __future__ import annotations
 
@@ -50,12 +51,12 @@ class _LocalSender(Sender):
     """Sends to queues of its own site."""
 
     def __init__(self, name: str, context: ApplicationContext, *, receipts: bool) -> None:
-        """`receipts`: whether messages ask for acknowledgements."""
+        """`receipts`: whether messages request acknowledgements."""
         super().__init__(name, context)
         self.asking = 0.3 if receipts else 0.0
 
     def draw_message(self, *, express: bool) -> Message:
-        """Attributes that are drawn from chance."""
+        """Return a message with random attributes."""
         del express
         chance = self.chance
         return Message.of(
@@ -83,7 +84,7 @@ class LocalTransactor(_LocalSender, Transactor):
 
 
 class RemoteReader(Reader):
-    """Reads queues of other sites, and now and then one that does not exist."""
+    """Reads queues of other sites, and sometimes one that does not exist."""
 
     def __init__(
         self,
@@ -108,7 +109,7 @@ class RemoteReader(Reader):
         return self.a_source()
 
     def a_wait(self) -> Duration:
-        """Return how long to wait for a message: long enough that connections are lost meanwhile."""
+        """Return the time to wait for a message: long enough that connections are lost meanwhile."""
         return Duration(0) if self.chance.happens(0.3) else self.a_while(800)
 
     def own(self, messages: Sequence[Delivered]) -> list[bytes]:
@@ -116,7 +117,7 @@ class RemoteReader(Reader):
         return [each.message.body for each in messages if each.message.message_class == MessageClass.NORMAL]
 
     def open(self) -> Script:
-        """Open a queue, use it and close it; now and then, forget to close it."""
+        """Open a queue, use it and close it; sometimes leave it open."""
         source, access = self.a_source(), self.chance.pick((Access.RECEIVE, Access.RECEIVE, Access.PEEK))
         lease, share = self.a_while(2000), self.chance.pick((*[Share.DENY_NONE] * 4, Share.DENY_RECEIVE))
         opened = yield Call(lambda to: OpenQueue(to, source, access, share, lease))
@@ -128,7 +129,7 @@ class RemoteReader(Reader):
                 self.note((yield Call(lambda to: CloseQueue(to, handle))))
 
     def use(self, handle: int) -> Script:
-        """Use a queue that is open."""
+        """Use a queue that is open; subclasses override this."""
         del handle
         yield from self.rest()
 
@@ -137,7 +138,7 @@ class RemoteReceiver(RemoteReader, PlainReceiver):
     """Receives messages of another site, and records their order."""
 
     def keep(self, outcome: Outcome) -> None:
-        """Note the order of what came."""
+        """Record the order of the messages that arrived."""
         super().keep(outcome)
         if succeeded(outcome):
             self.readings.orders[self.name] += self.own(answer_of(outcome).messages)
@@ -154,7 +155,7 @@ class RemoteBrowser(RemoteReader, Browser):
         yield from self.open()
 
     def use(self, handle: int) -> Script:
-        """Walk along the queue with one cursor or two; those that are not closed end with the queue."""
+        """Walk along the queue with one cursor or two; cursors that are not closed end with the queue."""
         for _ in range(self.chance.between(1, 2)):
             outcome = yield Call(lambda to: OpenCursor(to, handle))
             self.note(outcome)
@@ -204,10 +205,10 @@ class RemotePurger(RemoteReader):
 
 
 class AssociationAdministrator(Application):
-    """Closes associations of clients elsewhere, and links of its own site, at any time."""
+    """Closes associations of clients at other sites, and links of its own site, at any time."""
 
     def script(self) -> Script:
-        """Close one after another, until it is time to finish."""
+        """Close associations and links, until it is time to finish."""
         while not self.context.finishing:
             yield Pause(self.chance.between(1, 3_000_000))
             names = self._names()
@@ -224,7 +225,7 @@ class AssociationAdministrator(Application):
         return [*clients, *(f"{OUT}-{number}" for number in state.client.links)]
 
     def note(self, outcome: Outcome) -> None:
-        """Note the answer, which has no HRESULT."""
+        """Record the answer, which has no HRESULT."""
         said = outcome.answer
         received = f"{said.done} {said.why}" if isinstance(said, Done) else "nothing"
         self.history.note(self.context.around.scheduler.now, f"{self.name} receives {received}")

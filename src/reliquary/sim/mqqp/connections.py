@@ -1,4 +1,4 @@
-"""Links, connections and calls, as both ends of the simulated network see them.
+"""Describes links, connections and calls of the simulated network, with the view of each end.
 
 client process --Link--> [ Connection: qmcomm ] --accepted under a number--> server process
                          [ Connection: qm2qm  ]      all of one association
@@ -26,14 +26,14 @@ class Plan(Enum):
 
 @dataclass(slots=True, eq=False)
 class Call:
-    """A call on its way to the server, in its hands, or on its way back."""
+    """A call on its way to the server, at the server, or on its way back."""
 
     connection: Connection
     asked: CallServer
     number: int
     """The call_id of the call on its connection."""
     forgotten: bool = False
-    """The client has said that it wants no answer."""
+    """Whether the client has informed the server that it wants no answer."""
 
 
 @dataclass(slots=True, eq=False)
@@ -42,32 +42,32 @@ class Connection:
 
     group: Group
     interface: str
-    """The interface that it was opened for."""
+    """The interface for which it was opened."""
     bound: set[str] = field(default_factory=set)
-    """The interfaces that the server has seen a bind for."""
+    """The interfaces for which the server has received a bind."""
     process: Process | None = None
     """The process of the server that has accepted it."""
     number: int = 0
     """The number of the connection in that process."""
     usable: bool = False
-    """The client has seen the answer to its bind."""
+    """Whether the client has the answer to its bind."""
     stuck: bool = False
     """Whether no data passes any more, which neither side has noticed."""
     gone: bool = False
-    """The server has noticed the end, or has ended it."""
+    """Whether the server has noticed the end, or has ended it."""
     last_arrival: int = 0
     last_answer: int = 0
     calls_made: int = 0
     open_calls: dict[int, Call] = field(default_factory=dict)
     """Calls that the server has not answered, by their numbers."""
     busy: int = 0
-    """Calls without an answer, as the client sees it."""
+    """The number of calls without an answer, from the view of the client."""
     queued: list[CallServer] = field(default_factory=list)
     """Calls that wait for the bind."""
 
     @property
     def link(self) -> Link:
-        """The link that it belongs to."""
+        """Return the link of the connection."""
         return self.group.link
 
 
@@ -80,19 +80,19 @@ class Group:
     """The number of the group in the process of the server; 0 before the first bind."""
     connections: list[Connection] = field(default_factory=list)
     waiting: list[CallServer] = field(default_factory=list)
-    """Calls that wait until the first connection is there."""
+    """Calls that wait for the first connection."""
 
     @property
     def usable(self) -> bool:
-        """Return whether a connection is there, so that the association is known."""
+        """Return whether a connection is usable, so that the association is known."""
         return any(each.usable for each in self.connections)
 
     def is_open(self, process: Process) -> bool:
-        """Return whether a process of the server knows a connection of it that is not gone."""
+        """Return whether a process of the server has a connection of the group that is not gone."""
         return any(each.process is process and not each.gone for each in self.connections)
 
     def place(self, interface: str) -> Connection | None:
-        """Return the connection for a call of this interface; None where one has to be opened."""
+        """Return the connection for a call of this interface; None if one has to be opened."""
         plan = self.link.plan
         for each in self.connections:
             if plan is Plan.ONE:
@@ -111,15 +111,15 @@ class Link:
     """The authority of the client's site."""
     number: int
     server: str
-    """The authority of the server's site; empty where no site has the name that was called."""
+    """The authority of the server's site; empty if no site has the name that was called."""
     plan: Plan
     old: bool = False
-    """The server seems to be one of an early release, which lacks methods."""
+    """Whether the server answers like one of an early release, which lacks methods."""
     by: Principal = ANONYMOUS
     groups: dict[str, Group] = field(default_factory=dict)
-    """The groups by their interface, or all under one name."""
+    """The groups by their interface, or all of them under one name."""
     over: bool = False
-    """The client has ended it, or has noticed that it is lost."""
+    """Whether the client has ended the link, or has noticed that it is lost."""
 
     def group(self, interface: str) -> Group:
         """Return the group that the calls of an interface belong to."""

@@ -1,4 +1,4 @@
-"""The settings of all sites of a seed: short times, and small limits now and then."""
+"""Draws the settings of all sites of a seed: short times, and sometimes small limits."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from reliquary.protocols.mqqp.settings import MqqpSettings
 from reliquary.sim.chance import SeededChance
 
 LONGEST_CALL: Final = Duration(3_000 * MILLISECOND)
-"""How long a client waits for an answer at most."""
+"""The longest time that a client waits for an answer."""
 FOR_EVER: Final = Duration(10_000 * DAY)
-"""A client that does not forget the messages whose removal is in doubt never delivers one twice."""
+"""A time longer than any run: a client that remembers messages in doubt delivers none of them twice."""
 
 
 def drawn_settings(chance: SeededChance, names: tuple[str, ...]) -> dict[str, MqqpSettings]:

@@ -1,11 +1,11 @@
-"""What goes wrong between sites that speak MQQP, in addition to what goes wrong between all sites.
+"""Draws the faults between sites that use MQQP, in addition to the faults between all sites.
 
-They are rarer than those of other protocols, because a read takes many calls over one link.  A request or a
-response that is lost takes its connection with it: nothing gets through any more, and each
-end notices at its own time.  `rejected` is a fault of the server's RPC runtime, which its machine never sees.
+They are rarer than those of other protocols, because a read takes many calls over one link.  A request or
+a response that is lost takes its connection with it: no data passes any more, and each end notices it at
+its own time.  `rejected` is a fault of the server's RPC runtime, which its machine never sees.
 
 cancelled      a call that waits is cancelled (co_cancel), or forgotten by its client (orphaned)
-end lost       the end of a receive does not arrive: its client knows not whether the message is removed
+end lost       the end of a receive does not arrive: its client does not know whether the message is removed
 cut every      a connection breaks at any moment, whether something is on it or not
 end unnoticed  a client or a server notices late that a connection has ended: messages stay locked until then
 """
@@ -28,7 +28,7 @@ class MqqpFaults(NetworkFaults):
     end_lost: float = 0.0
     cut_every: int = 0
     latest_notice: int = SECOND
-    """When both ends of a connection through which nothing gets have noticed that."""
+    """The time after which both ends have noticed that a connection is stuck."""
 
     @classmethod
     def drawn(cls, chance: SeededChance) -> MqqpFaults:
@@ -48,7 +48,7 @@ class MqqpFaults(NetworkFaults):
         )
 
     def end(self) -> None:
-        """Let nothing fail from now on."""
+        """End all faults, so that nothing fails from now on."""
         NetworkFaults.end(self)
         self.cancelled = self.end_unnoticed = self.end_lost = 0.0
         self.cut_every = 0

@@ -1,4 +1,4 @@
-"""What must be empty in the end: at the manager of a site, at its server, and at its client."""
+"""Lists what must be empty at the end: at the manager of a site, at its server, and at its client."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from reliquary.sim.world.register import local_name
 
 def left_at_manager(state: State) -> Mapping[str, object]:
     """Return locks, waiting reads and handles of the queues that are read, and messages that no application
-    got.
-    """
+    got."""
     found = {local_name(each.record.pathname): each for each in state.queues.values()}
     queues = {name: found[name] for name in (INBOX, LEDGER)}
     return {

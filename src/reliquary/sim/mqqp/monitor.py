@@ -1,4 +1,4 @@
-"""What MQQP must keep to at one site; the rules are in `serving` and in `reading`."""
+"""Checks the rules of MQQP at one site; the rules are in `serving` and in `reading`."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ class MqqpMonitor(Monitor):
         return is_elsewhere(request)
 
     def read_by(self, turned: Turned) -> Iterable[bytes]:
-        """Return the message that a client elsewhere acknowledges in this turn."""
+        """Return the message that a client of another site acknowledges in this turn."""
         return self._server.read_by(turned)
 
     def purged_by(self, turned: Turned) -> Iterable[str]:
-        """Return the queue that a client elsewhere purges in this turn."""
+        """Return the queue that a client of another site purges in this turn."""
         return self._server.purged_by(turned)
 
     def turned(self, turned: Turned, turn: Turn) -> None:
-        """Check what both roles got and what they do."""
+        """Check the events and the effects of both roles."""
         self._server.turned(turned, turn)
         self.client.turned(turned, turn)
 
@@ -50,17 +50,17 @@ class MqqpMonitor(Monitor):
         return self._server.shown_by(effect)
 
     def answered(self, life: int, reply: Reply, disk: SimulatedDisk) -> None:
-        """Check what an application gets."""
+        """Check the answer that an application gets."""
         del disk
         self.client.answered(life, reply)
 
     def crashed(self) -> None:
-        """Forget what ended with the process."""
+        """Forget the state that ended with the process."""
         self._server.reset()
         self.client.reset()
 
     def restored(self) -> None:
-        """Allow that the messages in the queues of the site are read once more."""
+        """Record that the messages in the queues of the site may be read once more."""
         super().restored()
         self.client.restored()
         self._readings.take_back(place.body for place in self.witness.ledger.places.values())

@@ -1,4 +1,5 @@
-"""DCE/RPC between sites: calls in their order on each connection, responses as the server gives them.
+"""Simulates DCE/RPC between sites: calls in their order on each connection, responses in the order of the
+server.
 
     client                                         server
     CallServer --dial, bind--> ClientBound         a number for the connection, one for the association
@@ -8,8 +9,8 @@
     EndLink ------------------> ConnectionLost of each connection, then AssociationLost; at its own time
     LinkLost                    at its own time too
 
-A call that is lost before it arrives was never made; a response that is lost was to a call that was done.
-The client learns nothing in both cases, except that its link is gone.
+A call that is lost before it arrives was never made; a lost response belongs to a call that was done. In
+both cases the client gets only the event that its link is gone.
 """
 
 from __future__ import annotations
@@ -47,14 +48,14 @@ from reliquary.sim.world.network import SiteNetwork
 from reliquary.wire.rpc.statuses import FaultStatus
 
 MANAGERS: Final = UUID(int=1)
-"""The domain of the users that sites call as."""
+"""The domain of the users of sites."""
 PORTS: Final = {"qmcomm": 2103, "qm2qm": 2105}
 """The ports that every site listens on."""
 OLD: Final = VersionReturned(5, 0, 645)
 """The version of a server that has neither RemoteQMStartReceive2 nor reads by LookupIdentifier."""
 OLD_SHARE: Final = 0.15
 LONGEST_READ: Final = 300_000
-"""The time in microseconds within which most waiting reads end; faults may hit them before."""
+"""The time in microseconds within which most waiting reads end; faults may come before."""
 
 
 class MqqpNetwork(SiteNetwork):
@@ -66,17 +67,17 @@ class MqqpNetwork(SiteNetwork):
         super().__init__(scheduler, chance, faults)
         self._stubs = Stubs(chance)
         self.plans: Sequence[Plan] = tuple(Plan)
-        """One of them is drawn for each link."""
+        """The plans of which one is drawn for each link."""
         self._links: dict[tuple[Process, int], Link] = {}
         self._accepted: dict[tuple[Process, int], Connection] = {}
-        """Connections by the number that the server knows; those that it knows to be gone are left out."""
+        """Connections by the number at the server, without those that the server knows to be gone."""
         self._numbers: Counter[Process] = Counter()
         self._users: dict[str, Principal] = {}
-        """The user of each site for its calls, where it authenticates."""
+        """The user of each site for its calls, if the site authenticates itself."""
         self._cut_later()
 
     def join(self, authority: str, host: Host) -> None:
-        """Let a host be reached under this name, and call as a user of this name."""
+        """Make a host reachable under this name, and let it call as a user of this name."""
         super().join(authority, host)
         self._users[authority] = Principal(user_sid(MANAGERS, authority), name=authority)
 
@@ -111,7 +112,7 @@ class MqqpNetwork(SiteNetwork):
             link = Link(client, site, asked.link, self._authority(asked.server), plan, old)
             link.by = self._chance.pick((ANONYMOUS, self._users[site]))
             self._links[client, asked.link] = link
-        if link.over:  # its end is on the way to the machine
+        if link.over:  # the event of its end is on the way to the machine
             return
         group = link.group(interface)
         if group.usable:
@@ -122,11 +123,11 @@ class MqqpNetwork(SiteNetwork):
             self._dial(group, interface)
 
     def _authority(self, server: str) -> str:
-        """Return the site that a computer's name stands for."""
+        """Return the site with the name of a computer."""
         return next((each for each in self._hosts if each.partition(".")[0] == server.casefold()), "")
 
     def _place(self, group: Group, asked: CallServer) -> None:
-        """Put a call on a connection of its group, or open one for it."""
+        """Put a call on a connection of its group, or open a connection for it."""
         interface = interface_name(asked.request)
         connection = group.place(interface) or self._dial(group, interface)
         connection.busy += 1
@@ -145,7 +146,7 @@ class MqqpNetwork(SiteNetwork):
         return connection
 
     def _bind(self, connection: Connection) -> None:
-        """Open a new connection at the server, or let the server refuse it."""
+        """Open a new connection at the server, or refuse it there."""
         link, group = connection.link, connection.group
         process = self._process_at(link.server)
         if link.over and self._chance.happens(0.5):  # the client has closed it before the server accepted it
@@ -181,7 +182,7 @@ class MqqpNetwork(SiteNetwork):
         connection.process.submit(ClientBound(association, connection.number, peer, interface))
 
     def _bound(self, connection: Connection) -> None:
-        """Let the client call: what waited for the bind goes out in its order."""
+        """Mark the connection as usable: the calls that waited for the bind are sent in their order."""
         group = connection.group
         if group.link.over or connection.stuck:
             return
@@ -221,7 +222,7 @@ class MqqpNetwork(SiteNetwork):
         if connection.stuck:
             return
         if link.over and self._chance.happens(0.5):
-            connection.stuck = True  # a connection that is closed delivers a beginning of what was on it
+            connection.stuck = True  # a connection that is closed delivers the first part of its data
             return
         if self._partitions.are_separate(link.origin, link.server):
             self._stick(connection)
@@ -252,7 +253,7 @@ class MqqpNetwork(SiteNetwork):
             connection.process.submit(CallCancelled(connection.number, call.number, forgotten=call.forgotten))
 
     def _answer(self, server: Process, effect: Respond | RaiseFault, ending: Callable[[Call], Event]) -> None:
-        """Answer a call once; one whose connection was lost gets no answer."""
+        """Answer a call once; a call whose connection was lost gets no answer."""
         connection = self._accepted.get((server, effect.connection))
         if connection is None:
             return
@@ -285,7 +286,7 @@ class MqqpNetwork(SiteNetwork):
             link.client.submit(event)
 
     def _end_association(self, server: Process, association: int) -> None:
-        """Let the server close all connections of a client."""
+        """Close all connections of a client at the server."""
         for connection in list(self._accepted.values()):
             if connection.process is server and connection.group.association == association:
                 self._after(self._delay(), self._lose, connection.link, Failure.LOST)
@@ -294,7 +295,7 @@ class MqqpNetwork(SiteNetwork):
     # -- trouble
 
     def _stick(self, connection: Connection) -> None:
-        """Let nothing through any more; both ends notice that some time, each at its own."""
+        """Stop all data on a connection; both ends notice it later, each at its own time."""
         if not connection.stuck:
             connection.stuck = True
             self._after(self._faults.latest_notice, self._lose, connection.link, Failure.TIMED_OUT)
@@ -310,7 +311,7 @@ class MqqpNetwork(SiteNetwork):
             self._cut_later()
 
     def _cut(self, connection: Connection) -> None:
-        """Break a connection; its client may notice only when it calls again."""
+        """Break a connection; its client may notice it only at the next call."""
         if connection.process is None or connection.gone or connection.link.over:
             return
         self._notice_later(connection)
@@ -318,14 +319,14 @@ class MqqpNetwork(SiteNetwork):
             self._after(self._notice_span(), self._lose, connection.link, Failure.LOST)
 
     def _lose(self, link: Link, failure: Failure) -> None:
-        """Let the client notice that a link is lost."""
+        """Notify the client that a link is lost."""
         if not link.over:
             self._leave(link)
             if link.client.alive:
                 link.client.submit(LinkLost(link.number, failure, failure.value))
 
     def _leave(self, link: Link) -> None:
-        """Let the client stop using a link; the server notices it for each connection."""
+        """Stop the use of a link by its client; the server notices it for each connection."""
         if not link.over:
             link.over = True
             for group in link.groups.values():
@@ -333,18 +334,18 @@ class MqqpNetwork(SiteNetwork):
                     self._notice_later(connection)
 
     def _notice_later(self, connection: Connection) -> None:
-        # what is on the connection arrives before its end
+        # the data of the connection arrives before its end
         moment = max(connection.last_arrival + 1, self._scheduler.now + self._notice_span())
         self._scheduler.at(moment, partial(self._notice, connection))
 
     def _notice_span(self) -> int:
-        """Return how long it takes one end to notice that a connection is lost."""
+        """Return the time after which one end notices that a connection is lost."""
         if self._chance.happens(self._faults.end_unnoticed):
             return self._chance.between(1, self._faults.latest_notice)
         return self._delay()
 
     def _notice(self, connection: Connection) -> None:
-        """Let the server notice that a connection was lost, and with the last one, that the client was."""
+        """Notify the server that a connection was lost, and with the last one, that the client was lost."""
         process = connection.process
         if connection.gone or process is None:
             return
@@ -357,7 +358,7 @@ class MqqpNetwork(SiteNetwork):
             process.submit(AssociationLost(connection.group.association))
 
     def _ended(self, process: Process) -> None:
-        """Break the links of a process that has ended; those to it fail at the next call."""
+        """Break the links of a process that has ended; links to it fail at the next call."""
         for key, link in list(self._links.items()):
             if link.client is process:
                 self._leave(link)

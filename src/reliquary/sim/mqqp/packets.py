@@ -1,4 +1,4 @@
-"""What the packets of a run say; each one is decoded once."""
+"""Decodes the packets of a run, each of them once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Packets:
         self._decoded: dict[bytes, Message] = {}
 
     def read(self, response: Response) -> Message | None:
-        """Return the message in a response; None where there is none."""
+        """Return the message in a response; None if it has none."""
         if not isinstance(response, ReadStarted | ReadStarted2) or response.read is None:
             return None
         packet = response.read.packet
@@ -27,5 +27,5 @@ class Packets:
 
 
 def is_locked(response: Response) -> bool:
-    """Return whether a response hands a message out on trial: it has a handle that has to be ended."""
+    """Return whether a response locks a message on trial: it has a handle that has to be ended."""
     return isinstance(response, ReadStarted | ReadStarted2) and response.handle != NO_HANDLE

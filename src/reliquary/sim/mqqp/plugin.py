@@ -1,4 +1,4 @@
-"""MQQP, plugged into a world of several sites.
+"""Adds MQQP to a world of several sites.
 
 loss         a message that is not received is in its queue in the end, and is read there
 duplication  a message that a reader has acknowledged is not shown again
@@ -9,7 +9,7 @@ Modules of this folder:
 
     network        carries calls between the sites
     connections    links, connections and calls as values
-    faults         what goes wrong there
+    faults         the faults between sites
     stubs          some calls go through the codec, in an encoding that is drawn
     drawing        the settings of a seed
     applications   senders at the queues' own sites, and readers at others
@@ -58,7 +58,7 @@ from reliquary.sim.world.witness import SiteWitness
 
 
 class MqqpPlugin(Plugin):
-    """MQQP in one run: every site reads the queues of the others."""
+    """The MQQP of one run: every site reads the queues of the others."""
 
     name: ClassVar[str] = "mqqp"
     steps: ClassVar[int] = 900
@@ -81,11 +81,11 @@ class MqqpPlugin(Plugin):
     # -- the machine and its network
 
     def protocol(self, site: str) -> Protocol:
-        """MQQP with the settings of a site."""
+        """Return MQQP with the settings of a site."""
         return mqqp(self.settings[site])
 
     def first_events(self, site: str) -> tuple[Event, ...]:
-        """Return the ports that the site listens to."""
+        """Return the ports on which the site listens."""
         del site
         return (PortsKnown(PORTS["qmcomm"], PORTS["qm2qm"]),)
 
@@ -108,15 +108,15 @@ class MqqpPlugin(Plugin):
     def applications(
         self, site: str, context: ApplicationContext, others: tuple[str, ...]
     ) -> Iterable[Application]:
-        """Senders to queues of this site, and readers of those of the others."""
+        """Return senders to queues of this site, and readers of queues of the other sites."""
         names = [self.queue_name(other, queue) for other in others for queue in (INBOX, INBOX, LEDGER)]
-        sources = [*names, *names, *names, *(each.upper() for each in names)]  # both name one queue
+        sources = [*names, *names, *names, *(each.upper() for each in names)]  # both spellings name one queue
         wrong = [self.queue_name(others[0], NOWHERE), self.queue_name("z.example", INBOX)]
         return applications_of(site, context, sources, wrong, self.readings, receipts=self._is_alone)
 
     @property
     def _is_alone(self) -> bool:
-        """Return whether no other protocol brings acknowledgements, which it checks as its own."""
+        """Return whether no other protocol brings acknowledgements, which it would check as its own."""
         return len(self.register.plugins) == 1
 
     # -- checks
@@ -130,7 +130,8 @@ class MqqpPlugin(Plugin):
         return {"doubts": state.client.doubts}
 
     def left_behind(self, process: Process) -> Mapping[str, object]:
-        """Return what clients and applications have open or locked, and messages that no application got."""
+        """Return the objects that clients and applications have open or locked, and messages that no
+        application got."""
         state = process.machine(Mqqp).state
         return {
             **left_at_manager(process.manager.state),
@@ -139,7 +140,7 @@ class MqqpPlugin(Plugin):
         }
 
     def check_promises(self, deliveries: Deliveries) -> None:
-        """Check the order of what was read, and that all that was acknowledged was delivered."""
+        """Check the order of messages that were read, and that all acknowledged messages were delivered."""
         del deliveries
         check_order(self.register, self.readings)
         for site, witness in self.register.sites.items():

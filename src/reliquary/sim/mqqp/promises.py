@@ -1,8 +1,8 @@
-"""What must hold in the end for all that was read from site to site.
+"""Checks at the end the messages that one site read from another.
 
 order    one application gets the messages of one sender and priority as they were sent, unless one of them
          was given back by a reader, or locked by an application at its own site
-owed     what a client has acknowledged for an application that waits was given to it
+owed     messages that a client has acknowledged for a waiting application were delivered to it
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def check_order(register: Register, readings: Readings) -> None:
             sending = register.sendings[body]
             if sending.standing is not Standing.CONFIRMED or sending.transaction is not None:
                 continue
-            if sending.queue != INBOX:  # another protocol brought it, maybe in another order
+            if sending.queue != INBOX:  # another protocol brought it, perhaps in another order
                 continue
             if readings.handed_out[body] > 1 or body in readings.out_of_turn:
                 continue

@@ -1,4 +1,4 @@
-"""What the client of a site must keep to.
+"""Checks the rules of the client of a site.
 
 ended       each message that was handed out on trial is ended at most once, and only that
 delivered   a message that is acknowledged for an application is given to it, unless the process ends or the
@@ -31,47 +31,47 @@ class ClientMonitor:
     """Checks the client of one site."""
 
     def __init__(self, witness: SiteWitness, packets: Packets, readings: Readings, *, forgets: bool) -> None:
-        """`forgets`: whether its memory of messages in doubt is so short that one may be delivered twice."""
+        """`forgets`: whether it forgets messages in doubt so soon that one may be delivered twice."""
         self._witness = witness
         self._forgets = forgets
         self._packets = packets
         self._readings = readings
         self._delivered: dict[bytes, int] = {}
-        """The messages that left for applications of the site that receive permanently, over all restarts,
-        with the number of restores of their server by then.
-        """
+        """The messages that were delivered to applications of the site that receive permanently, over all
+        restarts, with the number of restores of their server at that time."""
         self._given: dict[bytes, Turned] = {}
-        """The messages that the site gave to them, with the turn; a crash may have come before they left."""
+        """The messages that the site delivered to them, with the turn; a crash may have prevented the
+        delivery."""
         self.reset()
 
     def reset(self) -> None:
-        """Forget all that ends with a process."""
+        """Forget the state that ends with a process."""
         self._calls: dict[tuple[int, int], Request] = {}
         """Calls without an answer, by link and number."""
         self._trials: dict[tuple[int, UUID], bytes] = {}
-        """Messages that are locked for us, by link and handle."""
+        """Messages that are locked for this site, by link and handle."""
         self._ending: dict[tuple[int, int], bytes] = {}
-        """Messages whose removal is asked for, by the call."""
+        """Messages whose removal was requested, by the call."""
         self._owed: Counter[bytes] = Counter()
         """Messages that are acknowledged, and that no application has got yet."""
         self._gone = 0
-        """How many messages applications may have missed that went away."""
+        """The number of messages that ended applications may have missed."""
 
     def restored(self) -> None:
-        """Forget what was given to applications since the backup: the client has forgotten it too."""
+        """Forget the messages that were delivered since the backup: the client has forgotten them too."""
         for body, turned in self._given.items():
             if turned.forgotten:
                 self._delivered.pop(body, None)
 
     @property
     def owed(self) -> list[str]:
-        """Return messages that are acknowledged and that no application got, though none went away."""
+        """Return acknowledged messages that no application got, although no application ended."""
         return [shown(each) for each in self._owed] if self._owed.total() > self._gone else []
 
     # -- turns
 
     def turned(self, turned: Turned, turn: Turn) -> None:
-        """Note what the server says, and check what it is asked."""
+        """Record the responses of the server, and check the calls to it."""
         event = turned.event
         match event:
             case ServerResponded():
@@ -95,7 +95,7 @@ class ClientMonitor:
                 self._forget(effect.link)
 
     def _answered(self, turned: Turned) -> None:
-        """Note what applications get in this turn, and what is remembered of it."""
+        """Record the messages that applications get in this turn, and check which are remembered."""
         identifiers = set()
         for to, answer in turned.answers:
             request = self._witness.history.requests.get((turned.life, to))
@@ -115,7 +115,8 @@ class ClientMonitor:
                 )
 
     def _was_given(self, body: bytes) -> bool:
-        """Return whether the site gave a message to an application before; a crash may have kept it there."""
+        """Return whether the site delivered a message to an application before; a crash may have prevented
+        that."""
         turned = self._given.get(body)
         return turned is not None and turned.kept
 
@@ -128,7 +129,7 @@ class ClientMonitor:
     def _responded(self, event: ServerResponded) -> None:
         key = event.link, event.call
         request = self._calls.pop(key, None)
-        if request is None:  # the link was ended when this was on its way
+        if request is None:  # the link was ended while this was on its way
             return
         body = self._ending.pop(key, None)
         if body is not None and isinstance(event.response, qm2qm.HandleReturned):
@@ -161,7 +162,7 @@ class ClientMonitor:
     # -- what leaves
 
     def answered(self, life: int, reply: Reply) -> None:
-        """Check that an application gets nothing which one of this site has received for good."""
+        """Check that no application gets a message that another one of this site has received permanently."""
         answer = reply.answer
         request = self._witness.history.requests.get((life, reply.to))
         if not isinstance(answer, Received) or not is_elsewhere(request):

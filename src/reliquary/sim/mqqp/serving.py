@@ -1,4 +1,4 @@
-"""The rules that the server of a site must follow.
+"""Checks the rules of the server of a site.
 
 durable      a recoverable message is on disk before it is shown to another site
 locked       a message that is handed out on trial is not handed to another reader until that has ended,
@@ -52,14 +52,14 @@ class ServerMonitor:
         self.reset()
 
     def reset(self) -> None:
-        """Forget all that ends with a process."""
+        """Forget the state that ends with a process."""
         self._calls: dict[tuple[int, int], ClientCalled] = {}
         """Calls without an answer, by connection and number."""
         self._trials: dict[UUID, _Trial] = {}
         self._queues: dict[int, str] = {}
         """The queues that clients have opened, by the number of the open queue."""
         self._gone: set[int] = set()
-        """Connections that the server knows to be lost."""
+        """Connections whose loss the server has noticed."""
 
     # -- why messages leave
 
@@ -82,7 +82,7 @@ class ServerMonitor:
     # -- turns
 
     def turned(self, turned: Turned, turn: Turn) -> None:
-        """Note what clients ask, and check what they and the applications of the site get."""
+        """Record the calls of clients, and check the messages that they and applications of the site get."""
         event = turned.event
         if isinstance(event, ClientCalled):
             self._calls[event.connection, event.call] = event
@@ -161,7 +161,7 @@ class ServerMonitor:
             self._check_first(turned, called.request, message)
 
     def _check_first(self, turned: Turned, request: Request, message: Message) -> None:
-        """Check that no message before this one is available."""
+        """Check that no earlier message is available."""
         process = self._witness.host.process
         assert process is not None
         state = process.manager.state
@@ -183,7 +183,7 @@ class ServerMonitor:
             )
 
     def _check_local(self, turned: Turned) -> None:
-        """Applications of the site get no message again that a client has for good."""
+        """Check that applications of the site get no message again that a client has received permanently."""
         ledger = self._witness.ledger
         for to, answer in turned.answers:
             request = self._witness.history.requests.get((turned.life, to))

@@ -1,6 +1,6 @@
-"""Some requests and responses of a run go through the codec, each in an encoding that is drawn.
+"""Passes some requests and responses of a run through the codec, each in a random encoding.
 
-What comes out must be what went in; the machines of both sites then work with what came out.
+The decoded value must equal the original; the machines of both sites then use the decoded value.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from reliquary.wire.ndr.encoding import NDR20, NDR64
 from reliquary.wire.rpc.syntaxes import QM2QM, QMCOMM
 
 SHARE: Final = 0.2
-"""The share of values that go through the codec."""
+"""The share of values that pass through the codec."""
 Value = TypeVar("Value", Request, Response)
 NAMES: Final = {QM2QM: "qm2qm", QMCOMM: "qmcomm"}
 
@@ -33,13 +33,13 @@ def interface_name(request: Request) -> str:
 
 
 class Stubs:
-    """Carries values as bytes, or as they are."""
+    """Encodes and decodes some values, and passes the others unchanged."""
 
     def __init__(self, chance: SeededChance) -> None:
         self._chance = chance
 
     def carry_request(self, request: Request) -> Request:
-        """Return the request as the server reads it."""
+        """Return the request that the server reads."""
         if not self._chance.happens(SHARE):
             return request
         encoding = self._chance.pick((NDR20, NDR64))
@@ -47,7 +47,7 @@ class Stubs:
         return _unchanged(request, decode_request(interface_of(request), opnum_of(request), stub, encoding))
 
     def carry_response(self, request: Request, response: Response) -> Response:
-        """Return the response to a request as the client reads it."""
+        """Return the response to a request that the client reads."""
         if not self._chance.happens(SHARE):
             return response
         encoding = self._chance.pick((NDR20, NDR64))

@@ -1,10 +1,10 @@
-"""What SRMP must keep to at one site: what leaves for other sites is on disk here, and true.
+"""Checks the rules of SRMP at one site: everything that is sent to other sites is on disk here, and true.
 
-It also judges why a message left an outgoing queue, in addition to what holds for every protocol:
+It also judges why a message left an outgoing queue, in addition to the rules for every protocol:
 
-received    it asked for dead letters in a stream, so it waits until its reader has it
+received    it requests dead letters in a stream, so it waits until its reader has it
 refused     its destination answered 400
-returned    its destination removed it without a reader, and said so
+returned    its destination removed it without a reader, and reported it
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from reliquary.streams import facts as streams
 
 
 class SrmpMonitor(Monitor):
-    """Checks one of several sites that speak SRMP."""
+    """Checks one of several sites that use SRMP."""
 
     def __init__(self, witness: SiteWitness, posts: Posts) -> None:
         super().__init__(witness)
         self._posts = posts
         self._advanced: dict[str, list[tuple[int, int]]] = defaultdict(list)
-        """For each stream that comes in: with which batch it got how far."""
+        """For each incoming stream: pairs of a batch and the last number taken with it."""
         self._numbers = NumberMonitor(witness, self._place_of)
 
     def _place_of(self, post: Post) -> StreamPosition | None:
@@ -42,7 +42,7 @@ class SrmpMonitor(Monitor):
     # -- turns
 
     def turned(self, turned: Turned, turn: Turn) -> None:
-        """Note how far streams got, and check that their messages are there."""
+        """Record the progress of streams, and check that their messages are stored."""
         del turn
         self._note(turned)
         self._check_advance(turned)
@@ -54,15 +54,14 @@ class SrmpMonitor(Monitor):
                 self._advanced[fact.stream.identifier].append((turned.batch, fact.stream.last))
 
     def _check_advance(self, turned: Turned) -> None:
-        """Check that a stream advances only by a message that is stored in this turn, or was
-        stored before.
-        """
+        """Check that a stream advances only by a message that is stored in this turn, or was stored
+        before."""
         for fact in turned.facts:
             if not isinstance(fact, streams.StreamAdvanced) or not fact.stream.identifier:
                 continue  # another protocol has streams without names
             steps = self._advanced[fact.stream.identifier]
             if len(steps) > 1 and steps[-1][1] == steps[-2][1]:
-                continue  # only the receipt is noted
+                continue  # only the receipt is recorded
             event = turned.event
             if (
                 not isinstance(event, PostArrived)
@@ -74,7 +73,7 @@ class SrmpMonitor(Monitor):
                 )
 
     def shown_by_effect(self, effect: Effect) -> int:
-        """Return the batch that a POST shows: that of its message, and of its number."""
+        """Return the batch that a POST shows: the batch of its message, and of its number."""
         if not isinstance(effect, Post):
             return 0
         post = effect
@@ -83,7 +82,7 @@ class SrmpMonitor(Monitor):
         return max(numbered, self.witness.ledger.changed.get(name, 0))
 
     def shown_by_answer(self, turned: Turned, to: int, answer: object) -> int:
-        """Return the batch that a 200 shows; note for the other sites how the POST is answered."""
+        """Return the batch that a 200 shows; record the answer to the POST for the other sites."""
         if not isinstance(answer, PostAnswer) or not to:
             return 0
         request = self.witness.history.requests[turned.life, to]
@@ -97,7 +96,7 @@ class SrmpMonitor(Monitor):
         return self._promised(turned, content)
 
     def _promised(self, turned: Turned, content: Content) -> int:
-        """Return the batch that a 200 promises; a message outside any stream must be here by now."""
+        """Return the batch that a 200 promises; a message outside streams must be stored by now."""
         envelope = content.arrived.envelope
         is_message = envelope.msmq is not None and envelope.msmq.message_class == MessageClass.NORMAL
         alone = is_message and envelope.stream is None
@@ -113,7 +112,7 @@ class SrmpMonitor(Monitor):
     # -- what leaves
 
     def leaves(self, effect: Effect, disk: SimulatedDisk) -> None:
-        """Check that a receipt that leaves says no more than what is on disk."""
+        """Check that a receipt that leaves confirms no more than is on disk."""
         if not isinstance(effect, Post):
             return
         self._numbers.posts(effect)
@@ -131,11 +130,11 @@ class SrmpMonitor(Monitor):
     # -- why messages leave
 
     def has_arrived(self, place: PlacedMessage) -> bool:
-        """Return whether it got to another site; of some, whether a reader has it there."""
+        """Return whether a message got to another site; for some, whether a reader has it there."""
         register = self.register
         sending = register.sendings.get(place.body)
         if sending is None:
-            return place.body in self._posts.taken  # a receipt: those about streams are stored nowhere
+            return place.body in self._posts.taken  # a receipt: receipts of streams are stored nowhere
         if not super().has_arrived(place):
             return False
         waits = sending.transaction is not None and place.position.dead_letter
@@ -150,10 +149,10 @@ class SrmpMonitor(Monitor):
         return place.body in self.register.sendings and reason in self._ends_of(place.body)
 
     def may_be_unknown(self, place: PlacedMessage) -> bool:
-        """Return whether it was here before a restore, and has no number in a stream under which it could go.
+        """Return whether a message was here before a restore, and has no number with which it could be sent.
 
-        One with a number has gone again since then, and was not confirmed; or the start of its stream is
-        gone; or it waits for its reader alone.
+        A message with a number was sent again since then without a confirmation; or the start of its
+        stream is gone; or it waits only for its reader.
         """
         sending = self.register.sendings.get(place.body)
         if sending is None or sending.transaction is None or not super().may_be_unknown(place):
@@ -174,7 +173,7 @@ class SrmpMonitor(Monitor):
     # -- crashes
 
     def crashed(self) -> None:
-        """Read again what the turns stated that are left."""
+        """Read the facts of the turns again that were not lost."""
         self._advanced.clear()
         self._numbers.reset()
         for turned in self.witness.history.turns:
@@ -182,6 +181,6 @@ class SrmpMonitor(Monitor):
                 self._note(turned)
 
     def restored(self) -> None:
-        """Note that the store was restored, and read again what the turns stated that are left."""
+        """Record that the store was restored, and read the facts of the turns again that were not lost."""
         self._numbers.restored()
         super().restored()

@@ -1,4 +1,4 @@
-"""What a sender of streams must keep to when it gives numbers.
+"""Checks the rules by which a sender of streams assigns numbers.
 
 seen   a message gets another number only if its stream was given up before its receiver answered number 1
        with 200; the sender must remember that answer on disk; a forwarder may answer and lose the message
@@ -21,25 +21,25 @@ from reliquary.sim.world.witness import SiteWitness
 from reliquary.streams import facts as streams
 
 Reader = Callable[[Post], StreamPosition | None]
-"""Reads the place of a POST in its stream."""
+"""A function that returns the position of a POST in its stream."""
 
 
 class NumberMonitor:
-    """Checks the numbers that one site gives."""
+    """Checks the numbers that one site assigns."""
 
     def __init__(self, witness: SiteWitness, read: Reader) -> None:
         self._witness = witness
         self._read = read
         self._posted: dict[tuple[int, int, int, int], deque[StreamPosition | None]] = defaultdict(deque)
-        """The content of POSTs without an answer, by the run of the process, session, epoch and message."""
+        """The positions of POSTs without an answer, by process, session, epoch and message."""
         self._ended: dict[int, StreamPosition | None] = {}
-        """The content of the POST that was answered in a turn."""
+        """The position of the POST that was answered in a turn."""
         self._since_restore: set[int] = set()
         """The messages that were posted since the last restore."""
         self.reset()
 
     def reset(self) -> None:
-        """Forget what was noted; what is left after a crash is noted again."""
+        """Forget all records; the turns that a crash did not undo are recorded again."""
         self.given: dict[tuple[int, int], int] = {}
         """The batch in which a message of an outgoing queue got its number."""
         self._streams: dict[int, tuple[str, int]] = {}
@@ -52,7 +52,7 @@ class NumberMonitor:
         """Streams whose number 1 was answered with 200."""
 
     def has_number(self, lookup_id: int) -> bool:
-        """Return whether a message has a number that the store knows."""
+        """Return whether a message has a number in the store."""
         return any(each == lookup_id for _, each in self.given)
 
     def went_again(self, lookup_id: int) -> bool:
@@ -60,7 +60,7 @@ class NumberMonitor:
         return lookup_id in self._since_restore
 
     def has_start(self, lookup_id: int) -> bool:
-        """Return whether the first message of its stream is still there: without it no other can arrive."""
+        """Return whether the first message of its stream still exists: without it no other can arrive."""
         places = self._witness.ledger.places
         return any(
             self._starts.get(stream) in places
@@ -69,17 +69,17 @@ class NumberMonitor:
         )
 
     def restored(self) -> None:
-        """Note that the store was restored."""
+        """Record that the store was restored."""
         self._since_restore.clear()
 
     def posts(self, post: Post) -> None:
-        """Note what a POST carries that leaves now; those of one message are answered in their order."""
+        """Record the content of a POST that leaves now; POSTs of one message are answered in their order."""
         self._since_restore.add(post.lookup_id)
         key = self._witness.history.lives, post.session, post.epoch, post.lookup_id
         self._posted[key].append(self._read(post) if self._is_direct(post) else None)
 
     def _is_direct(self, post: Post) -> bool:
-        """Return whether a POST goes to the site that it is for."""
+        """Return whether a POST goes directly to its destination site."""
         process = self._witness.host.process
         assert process is not None, "a POST leaves, and no process runs"
         queue = process.manager.state.queues.get(post.session)
@@ -87,9 +87,9 @@ class NumberMonitor:
         return f"{post.server}/".casefold() in destination.casefold()
 
     def note(self, turned: Turned, facts: Iterable[Fact] | None = None) -> None:
-        """Note the numbers that a turn gives, and which answers came.
+        """Record the numbers that a turn assigns, and the answers that arrived.
 
-        `facts` are those of this protocol, where a site speaks another one with streams too.
+        `facts` are the facts of this protocol, if a site uses another protocol with streams too.
         """
         event = turned.event
         if isinstance(event, PostEnded):
@@ -104,9 +104,8 @@ class NumberMonitor:
                 self._number(turned, fact)
 
     def _place(self, turned: Turned, event: PostEnded) -> StreamPosition | None:
-        """Return the content of the POST that ended in this turn; after a crash the turn is read
-        once more.
-        """
+        """Return the position of the POST that ended in this turn; after a crash the turn is read
+        once more."""
         if turned.number not in self._ended:
             posted = self._posted[turned.life, event.session, event.epoch, event.lookup_id]
             self._ended[turned.number] = posted.popleft() if posted else None

@@ -1,4 +1,4 @@
-"""SRMP, plugged into a world of several sites.
+"""Adds SRMP to a world of several sites.
 
 left      no number is outstanding, no POST is waited for
 """
@@ -35,7 +35,7 @@ from reliquary.sim.world.witness import SiteWitness
 
 
 class SrmpPlugin(StreamPlugin):
-    """SRMP in one run: every site sends and receives."""
+    """The SRMP of one run: every site sends and receives."""
 
     name: ClassVar[str] = "srmp"
     is_gateway: ClassVar[bool] = True
@@ -52,7 +52,7 @@ class SrmpPlugin(StreamPlugin):
     # -- the machine and its network
 
     def protocol(self, site: str) -> Protocol:
-        """SRMP with the settings of a site."""
+        """Return SRMP with the settings of a site."""
         return srmp(self.settings[site])
 
     def first_events(self, site: str) -> tuple[Event, ...]:
@@ -60,7 +60,7 @@ class SrmpPlugin(StreamPlugin):
         return (Addressed(site, frozenset({site})),)
 
     def request(self, effect: Effect) -> Request | Close | None:
-        """Return the POST or the end of a session that an effect asks for; there is no multicast."""
+        """Return the POST or the end of a session in an effect; multicast is not simulated."""
         if isinstance(effect, EndSession):
             return Close((effect.session, effect.epoch))
         if not isinstance(effect, Post):
@@ -81,20 +81,21 @@ class SrmpPlugin(StreamPlugin):
     # -- messages that go on by another protocol
 
     def pass_on(self, site: str, queue: str, onward: str) -> None:
-        """Redirect what comes to the URL of a queue."""
+        """Redirect messages for the URL of a queue."""
         chosen, url = self.settings[site], self.queue_name(site, queue).removeprefix("DIRECT=")
         redirections = (*chosen.inbound_redirections, Redirection(url, onward))
         self.settings[site] = replace(chosen, inbound_redirections=redirections)
 
     def can_carry(self, source: str, target: str, *, to_gateway: bool) -> bool:
-        """Return whether messages go straight to the target: a forwarder may be a site of the chain."""
+        """Return whether messages go directly to the target: a forwarder may be a site of the chain."""
         del to_gateway
         return redirected(self.settings[source].outbound_redirections, f"http://{target}/") is None
 
     # -- applications
 
     def destinations(self, site: str, others: tuple[str, ...]) -> Destinations:
-        """Return the destinations of messages: also wrong queues, where the sender gets to know that."""
+        """Return the destinations of messages, with wrong queues if the sender gets a notice of the
+        refusal."""
         del site
         # when a third site passes messages on, the sender is not notified that the second one refused them
         forwarded = any(settings.store_and_forward for settings in self.settings.values())
@@ -107,11 +108,11 @@ class SrmpPlugin(StreamPlugin):
         return SrmpMonitor(witness, self.posts)
 
     def may_wait(self, position: Position) -> bool:
-        """Return whether it asked for dead letters: in a stream it stays until its reader has it."""
+        """Return whether a message requests dead letters: in a stream it stays until its reader has it."""
         return position.dead_letter
 
     def left_behind(self, process: Process) -> Mapping[str, object]:
-        """Return numbers without a receipt, POSTs without an answer, and messages that are not judged."""
+        """Return numbers without a receipt, POSTs without an answer, and messages without a verdict."""
         state = process.machine(Srmp).state
         return {
             "numbers": {queue: sent.awaiting for queue, sent in state.sent.items() if sent.awaiting},
@@ -120,7 +121,7 @@ class SrmpPlugin(StreamPlugin):
         }
 
     def check_promises(self, deliveries: Deliveries) -> None:
-        """Check that nothing came twice or out of order, and that receipts are true."""
+        """Check that no message arrived twice or out of order, and that receipts are true."""
         self._renumbered = renumbered_in(deliveries)
         check_duplication(deliveries, self.settings, self._renumbered)
         super().check_promises(deliveries)

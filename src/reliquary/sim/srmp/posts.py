@@ -1,4 +1,4 @@
-"""What the POSTs of a run say, and how they were answered."""
+"""Decodes the POSTs of a run, and records their answers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LARGEST = 1 << 20
 
 
 class Content:
-    """The content of a POST, as a reader sees it."""
+    """The decoded content of a POST."""
 
     __slots__ = ("arrived", "name")
 
@@ -23,7 +23,7 @@ class Content:
 
 
 class Posts:
-    """All that was posted in a run."""
+    """All POSTs of a run."""
 
     def __init__(self) -> None:
         self.taken: set[bytes] = set()
@@ -33,7 +33,7 @@ class Posts:
         self._contents: dict[bytes, Content] = {}
 
     def read(self, post: Post | PostArrived) -> Content:
-        """Decode a POST; equal ones are decoded once."""
+        """Return the content of a POST; equal ones are decoded once."""
         content = self._contents.get(post.body)
         if content is None:
             arrived = decode(post.content_type, post.body, largest=LARGEST)

@@ -1,4 +1,4 @@
-"""What must hold in the end for all that went from site to site by SRMP; `world.promises` checks losses.
+"""Checks at the end the messages that SRMP brought from site to site; `world.promises` checks losses.
 
 duplication   it is there once; twice only if its identifier was forgotten in between, as the settings allow,
               or because the store was restored; what is in a stream does not come twice even then
@@ -29,7 +29,7 @@ def renumbered_in(deliveries: Deliveries) -> set[bytes]:
 def check_duplication(
     deliveries: Deliveries, settings: Mapping[str, SrmpSettings], renumbered: Collection[bytes]
 ) -> None:
-    """Check that no message comes twice while its identifier is remembered, and none of a stream ever."""
+    """Check that no message arrives twice while its identifier is remembered, and none of a stream ever."""
     sites = deliveries.register.sites
     labels = {sending.label: sending for sending in deliveries.register.sendings.values()}
     for name, arrivals in deliveries.arrivals.items():
@@ -47,12 +47,13 @@ def check_duplication(
 
 
 def _is_by_another_protocol(deliveries: Deliveries, sending: Sending | None) -> bool:
-    """Return whether a protocol beside SRMP carries a message to its destination, or what acknowledges it."""
+    """Return whether another protocol carries a message to its destination, or carries its
+    acknowledgements."""
     return sending is not None and deliveries.register.last_plugin(sending).name != "srmp"
 
 
 def _was_forgotten(history: History, one: Arrival, other: Arrival, settings: SrmpSettings) -> bool:
-    """Return whether the history of identifiers was too small or too short to know the second."""
+    """Return whether the history of identifiers was too small or too short to find the second arrival."""
     if one.turned.forgotten:
         return True
     later = history.turns[one.turned.number + 1 : other.turned.number]

@@ -1,4 +1,4 @@
-"""A world of several sites, into which protocols are plugged.
+"""Simulates a world of several sites with plugged-in protocols.
 
 It may import `engine`, `store` and the rooms below, and no socket.
 Begin with `run`, which lists the modules.

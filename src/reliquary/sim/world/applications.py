@@ -1,4 +1,4 @@
-"""Applications that send to other sites, and those that read what came."""
+"""Simulates applications that send to other sites, and applications that read the arrived messages."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ INBOX = "inbox"
 LEDGER = "ledger"
 """The name of the transactional queue."""
 NOWHERE = "nowhere"
-"""No site has a queue of this name."""
+"""The name of a queue that no site has."""
 TIMES = (0x54600,) * 6 + (0, 1, 3, FOREVER)
-"""How many seconds a message may take to reach its queue."""
+"""Choices for the number of seconds that a message may take to reach its queue."""
 ASKS = (
     Acknowledgement.POS_ARRIVAL,
     Acknowledgement.FULL_REACH_QUEUE,
@@ -38,17 +38,18 @@ class Destinations:
     others: Sequence[str]
     """The authorities of the other sites."""
     queue_name: Callable[[str, str], str]
-    """The name of a queue for senders at other sites, from authority and name."""
+    """Returns the name of a queue for senders at other sites, from authority and name."""
     mistakes: bool = True
-    """Whether messages may go to queues that do not accept them."""
+    """Whether messages may be sent to queues that do not accept them."""
     receipts: bool = True
-    """Whether messages ask for acknowledgements."""
+    """Whether the messages request acknowledgements."""
     times: Sequence[int] = TIMES
-    """How many seconds a message may take to reach its queue; one of them is drawn."""
+    """Choices for the number of seconds that a message may take to reach its queue."""
 
 
 class QueueCreator(Administrator):
-    """Creates the queues of a site, with and without quota and journal, and those from which others fetch."""
+    """Creates the queues of a site, with and without quota and journal, and those from which other sites
+    fetch."""
 
     def __init__(self, name: str, context: ApplicationContext, fetched: Iterable[str]) -> None:
         super().__init__(name, context)
@@ -61,7 +62,7 @@ class QueueCreator(Administrator):
             yield from self.ask_until_answered(lambda to: CreateQueue(to, path, QueueSettings()))  # noqa: B023
 
     def some_settings(self, *, transactional: bool = False) -> QueueSettings:
-        """Return settings that are drawn from chance."""
+        """Return settings that are drawn at random."""
         return QueueSettings(
             transactional=transactional,
             journaling=self.chance.happens(0.3),
@@ -87,17 +88,17 @@ class RemoteSender(Sender):
         return self.destinations.queue_name(self.chance.pick(self.destinations.others), queue)
 
     def right_or_wrong(self, right: str, *wrong: str) -> str:
-        """Return the right queue of another site; now and then one that does not accept the message."""
+        """Return the right queue of another site; sometimes one that does not accept the message."""
         wrongly = self.chance.happens(0.04) and self.destinations.mistakes
         return self.somewhere(self.chance.pick(wrong) if wrongly else right)
 
     @property
     def acknowledgement_queue(self) -> str:
-        """The acknowledgement queue of its own site, by the name that other sites use."""
+        """Return the acknowledgement queue of its own site, by the name that other sites use."""
         return self.destinations.queue_name(self.home, ACKNOWLEDGEMENTS)
 
     def draw_message(self, *, express: bool) -> Message:
-        """Attributes that are drawn from chance; both kinds of messages may have little time."""
+        """Return a message with random attributes; both kinds of messages may expire soon."""
         del express
         chance = self.chance
         return Message.of(
@@ -109,7 +110,7 @@ class RemoteSender(Sender):
 
 
 class PlainSender(RemoteSender):
-    """Sends single messages, recoverable and express; now and then to a queue that does not accept them."""
+    """Sends single messages, recoverable and express; sometimes to a queue that does not accept them."""
 
     def act(self) -> Script:
         """Send one, two or four messages to a queue that exists or to one that does not."""
@@ -159,7 +160,8 @@ class OutgoingQueueOperator(Operator):
 def senders_to(
     destinations: Destinations, name: str, context: ApplicationContext, *, transactional: int = 1
 ) -> Iterator[Application]:
-    """Applications that use outgoing queues: senders, a purger, an operator; `name` begins their names."""
+    """Yield applications that use outgoing queues: senders, a purger, an operator; `name` begins
+    their names."""
     yield PlainSender(f"{name}.sender", context, destinations)
     for number in range(1, transactional + 1):
         yield TransactionalSender(f"{name}.transactional_sender{number}", context, destinations)
@@ -168,6 +170,6 @@ def senders_to(
 
 
 def readers_of(site: str, context: ApplicationContext) -> Iterator[Application]:
-    """Yield the applications of a site that read what came from other sites."""
+    """Yield the applications of a site that read messages from other sites."""
     yield TransactionalReader(f"{site}/transactional_reader", context)
     yield PlainReceiver(f"{site}/reader", context)

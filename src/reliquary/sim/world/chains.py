@@ -1,9 +1,11 @@
-"""Ways of messages over several protocols: each site between the first and the last passes them on.
+"""Simulates chains: messages that several protocols carry, because each site between the first and the last
+passes them on.
 
     first site --one protocol--> gateway --another--> gateway --a third--> last site, `ledger`
-                 its queue leads nowhere: the settings name a destination of the next protocol
+                 the settings map its queue name to a destination of the next protocol
 
-What one application sends into a chain, in transactions, is stored at its end once and in its order.
+Messages that one application sends into a chain, in transactions, are stored at its end once and in
+order.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from reliquary.sim.world.promises import Deliveries
 
 LONG: Final = (FOREVER, 0x54600)
-"""No message expires on its way: a loss could be taken for that."""
+"""Lifetimes without an end, so that a missing message is certainly lost and not expired."""
 Item = TypeVar("Item")
 EXCUSES: Final = frozenset(
     {
@@ -35,16 +37,15 @@ EXCUSES: Final = frozenset(
         NOT_KNOWN,
     }
 )
-"""The reasons why a message may never reach the end of a chain: a purge, a protocol that gave up,
-a restore.
-"""
+"""The reasons why a message may never reach the end of a chain: a purge, a protocol that gave up, a
+restore."""
 TRIES: Final = 12
-"""How often another way is drawn, where a protocol cannot carry messages along the one that was drawn."""
+"""The number of attempts to draw a chain that all its protocols support."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """One way: the sites in their order, and the protocol between each two of them."""
+    """One chain: the sites in their order, and the protocol between each two of them."""
 
     number: int
     sites: tuple[str, ...]
@@ -52,17 +53,17 @@ class Chain:
 
     @property
     def queue(self) -> str:
-        """The name under which gateways know its messages; no site has this queue."""
+        """Return the name that gateways use for its messages; no site has this queue."""
         return f"onward{self.number}"
 
     @property
     def entry(self) -> str:
-        """The name that applications at the first site send to."""
+        """Return the name that applications at the first site send to."""
         return self._names()[0]
 
     @property
     def target(self) -> tuple[str, str]:
-        """The site and the queue at its end."""
+        """Return the site and the queue at its end."""
         return self.sites[-1], LEDGER
 
     def _names(self) -> list[str]:
@@ -72,7 +73,7 @@ class Chain:
         return [*(plugin.gateway_name(site, self.queue) for plugin, site in between), last]
 
     def arrange(self) -> None:
-        """Let each site between pass messages on by the next protocol."""
+        """Configure each site between to pass messages on by the next protocol."""
         onward = self._names()[1:]
         for plugin, site, name in zip(self.plugins[:-1], self.sites[1:-1], onward, strict=True):
             plugin.pass_on(site, self.queue, name)
@@ -87,7 +88,8 @@ class Chain:
         )
 
     def sites_after(self, site: str) -> tuple[str, ...]:
-        """Return the sites that a message reaches after this one; all of them for a site beside the chain."""
+        """Return the sites that a message reaches after this one; all of them for a site outside the
+        chain."""
         return self.sites[self.sites.index(site) + 1 :] if site in self.sites else self.sites
 
     def senders(self, site: str, context: ApplicationContext) -> Iterator[Application]:
@@ -100,7 +102,7 @@ class Chain:
 
 
 def drawn_chains(chance: SeededChance, plugins: Sequence[Plugin], names: Sequence[str]) -> tuple[Chain, ...]:
-    """Draw one or two chains that go over all protocols, and arrange them; none for one protocol alone."""
+    """Draw one or two chains over all protocols, and configure them; none for a single protocol."""
     if len(plugins) < 2 or len(names) <= len(plugins):
         return ()
     if not all(each.is_gateway or each.ends_chains for each in plugins):
@@ -125,7 +127,8 @@ def drawn(chance: SeededChance, items: Sequence[Item], count: int) -> tuple[Item
 
 
 def _check_none_refused(entries: Mapping[str, Chain], deliveries: Deliveries) -> None:
-    """Check that no site of a chain refuses a message: one that does got a wrong message."""
+    """Check that no site of a chain refuses a message; a refusal shows that the site got a corrupted
+    message."""
     for sending in deliveries.register.sendings.values():
         if sending.queue not in entries or sending.standing is not Standing.CONFIRMED:
             continue
@@ -139,7 +142,7 @@ def _check_none_refused(entries: Mapping[str, Chain], deliveries: Deliveries) ->
 
 
 def check_chains(chains: Sequence[Chain], deliveries: Deliveries) -> None:
-    """Check that a message over several protocols is at its end once, and in the order of sending."""
+    """Check that a message of a chain is at its end once, and in the order of sending."""
     entries = {each.entry: each for each in chains}
     _check_none_refused(entries, deliveries)
     last: dict[str, Sending] = {}

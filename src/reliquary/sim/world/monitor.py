@@ -1,4 +1,5 @@
-"""What a protocol checks at one site while it runs; the witness checks what holds for every protocol."""
+"""Defines the checks of a protocol at one site while it runs; the witness has the checks for every
+protocol."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ class Monitor:
     # -- reads of queues of other sites
 
     def is_elsewhere(self, request: object) -> bool:
-        """Return whether an application asks for messages of a queue of another site."""
+        """Return whether an application requests messages of a queue of another site."""
         del request
         return False
 
@@ -46,7 +47,7 @@ class Monitor:
     # -- turns and what leaves
 
     def turned(self, turned: Turned, turn: Turn) -> None:
-        """Note that a turn was run at the site."""
+        """Record that a turn was run at the site."""
 
     def shown_by_answer(self, turned: Turned, to: int, answer: object) -> int:
         """Return the batch that must be on disk before an answer leaves, in addition to that of its turn."""
@@ -76,7 +77,8 @@ class Monitor:
         return False
 
     def may_be_unknown(self, place: PlacedMessage) -> bool:
-        """Return whether it is unknown if a message was delivered: it was here when the store was restored.
+        """Return whether a message may have been delivered without a record: it was here when the store was
+        restored.
 
         A transaction that was prepared before, and committed since, counts as well.
         """
@@ -86,7 +88,7 @@ class Monitor:
         return self.witness.is_older(place) or (in_transaction and was_prepared)
 
     def has_forgotten(self, name: bytes) -> bool:
-        """Return whether the protocol kept a message outside of queues, in a store that a backup replaced."""
+        """Return whether the protocol had a message outside of queues, in a store that a backup replaced."""
         del name
         return False
 
@@ -104,8 +106,8 @@ class Monitor:
     # -- crashes
 
     def crashed(self) -> None:
-        """Mark turns that were lost: the process has ended with its volatile state."""
+        """Mark the turns that were lost: the process has ended with its volatile state."""
 
     def restored(self) -> None:
-        """Mark turns that are forgotten: the store was replaced by a backup."""
+        """Mark the turns that are forgotten: the store was replaced by a backup."""
         self.crashed()

@@ -1,4 +1,4 @@
-"""The network of one protocol: which processes can be reached, and how long that takes."""
+"""Defines the network of one protocol: which processes can be reached, and how long that takes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from reliquary.sim.world.partitions import Partitions
 
 
 class SiteNetwork(ABC):
-    """Carries the effects of one protocol's machines to events of the machines of other sites."""
+    """Converts the effects of one protocol's machines to events of the machines of other sites."""
 
     def __init__(self, scheduler: Scheduler, chance: SeededChance, faults: NetworkFaults) -> None:
         self._scheduler = scheduler
@@ -27,7 +27,7 @@ class SiteNetwork(ABC):
         self._partitions = Partitions(scheduler, chance, faults)
 
     def join(self, authority: str, host: Host) -> None:
-        """Let a host be reached under this name."""
+        """Make a host reachable under this name."""
         self._hosts[authority] = host
         self._partitions.add(authority)
         host.on_end.append(self._ended)
@@ -41,7 +41,7 @@ class SiteNetwork(ABC):
         """Break the connections of a process that has ended, at both ends."""
 
     def _process_at(self, authority: str) -> Process | None:
-        """Return the process that runs at a site, whether it accepts requests or not."""
+        """Return the process that runs at a site, also if it accepts no requests."""
         process = self._hosts[authority].process if authority in self._hosts else None
         return process if process is not None and process.alive else None
 

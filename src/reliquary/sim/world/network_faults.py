@@ -1,6 +1,6 @@
-"""What goes wrong between sites, and how often; in some seeds nothing does.
+"""Draws the faults between sites; in some seeds there are none.
 
-lost              a request never arrives, and nothing after it on its connection
+lost              a request never arrives, and no later one on its connection
 answer lost       a request arrives, its answer does not
 cut               a connection breaks while requests are on it
 repeated          a proxy delivers a request a second time, maybe much later
@@ -34,7 +34,7 @@ class NetworkFaults:
     slowest: int = 5 * MILLISECOND
     latest_repeat: int = 2 * SECOND
     silenced: tuple[str, str] | None = None
-    """The site that does not reach another one, and that one; the other way round they reach each other."""
+    """Two sites: the first cannot reach the second; in the other direction they reach each other."""
 
     @classmethod
     def drawn(cls, chance: SeededChance) -> NetworkFaults:
@@ -52,7 +52,7 @@ class NetworkFaults:
         )
 
     def end(self) -> None:
-        """Let nothing fail from now on."""
+        """End all faults, so that nothing fails from now on."""
         self.lost = self.answer_lost = self.cut = self.repeated = self.rejected = self.answer_replaced = 0.0
         self.overtaken = 0.0
         self.silenced = None

@@ -1,4 +1,4 @@
-"""Sites that cannot reach each other for a while."""
+"""Separates sites that cannot reach each other for a time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LONGEST: Final = 3_000 * MILLISECOND
 
 
 class Partitions:
-    """Separates two sites now and then, until the faults end."""
+    """Separates two sites from time to time, until the faults end."""
 
     def __init__(self, scheduler: Scheduler, chance: SeededChance, faults: NetworkFaults) -> None:
         self._scheduler = scheduler
@@ -25,11 +25,11 @@ class Partitions:
         self._schedule()
 
     def add(self, site: str) -> None:
-        """Let this site be separated from the others."""
+        """Allow that this site is separated from the others."""
         self._sites.append(site)
 
     def are_separate(self, one: str, other: str) -> bool:
-        """Return whether nothing gets from one site to the other now."""
+        """Return whether no data gets from one site to the other now."""
         return (one, other) == self._faults.silenced or frozenset((one, other)) in self._separated
 
     def _schedule(self) -> None:

@@ -1,4 +1,4 @@
-"""What a protocol brings to a world: one object for each run.
+"""Defines the object that adds a protocol to a world; there is one for each run.
 
 A protocol whose effects are requests to other sites, and which delivers once, needs three methods:
 
@@ -6,7 +6,7 @@ A protocol whose effects are requests to other sites, and which delivers once, n
         name = "example"
 
         def protocol(self, site):           the machine of a site, with its settings
-        def request(self, effect):          what an effect carries to which other site, and what comes back
+        def request(self, effect):          the request in an effect: its site, its content and its answer
         def queue_name(self, site, queue):  the name of a queue for senders at other sites
 
 `simulate(seed, [Example])` runs it; everything else has a default.
@@ -44,15 +44,15 @@ class Plugin(ABC):
     name: ClassVar[str]
     """The name of its `Protocol`, and its name on the command line."""
     steps: ClassVar[int] = 300
-    """Turns of all managers together before the faults end."""
+    """The number of turns of all managers together before the faults end."""
     site_counts: ClassVar[Sequence[int]] = (2, 2, 3)
-    """How many sites there may be; one of them is drawn."""
+    """The possible numbers of sites; one of them is drawn."""
     patience: ClassVar[Duration] = Duration(SECOND)
-    """How long a client waits for an answer."""
+    """The time that a client waits for an answer."""
     settling: ClassVar[Duration] = Duration(0)
-    """How long it takes after the faults until all that was given up has ended by itself."""
+    """The time after the faults until all requests that were given up have ended."""
     fetched_queues: ClassVar[frozenset[str]] = frozenset()
-    """Queues of every site from which other sites fetch: no application reads them there."""
+    """Queues of every site from which other sites fetch: no local application reads them."""
     local_queues: ClassVar[frozenset[str]] = frozenset()
     """Queues to which applications of their own site send, for a protocol that only reads."""
     is_gateway: ClassVar[bool] = False
@@ -60,7 +60,7 @@ class Plugin(ABC):
     ends_chains: ClassVar[bool] = False
     """Whether it can be the last protocol of a chain, although it is no gateway."""
     register: Register
-    """Set by the world before anything else happens."""
+    """The register of the world, which sets it first."""
 
     # -- what is drawn from chance
 
@@ -84,13 +84,11 @@ class Plugin(ABC):
         return ()
 
     def network(self, scheduler: Scheduler, chance: SeededChance, faults: Any) -> SiteNetwork:
-        """Return the network that carries its effects; by default, each effect is a request to
-        another site.
-        """
+        """Return the network for its effects; by default, each effect is a request to another site."""
         return RequestNetwork(scheduler, chance, faults, self.patience, self.request)
 
     def request(self, effect: Effect) -> Request | Close | None:
-        """Return the request that an effect asks for; None for an effect that goes nowhere."""
+        """Return the request in an effect; None for an effect that does not use the network."""
         raise AssertionError(
             f"{self.name} has no network of its own, and does not say what {effect} requests"
         )
@@ -102,12 +100,12 @@ class Plugin(ABC):
         """Return the name of a queue for senders at other sites."""
 
     def claims(self, queue: str) -> bool:
-        """Return whether messages to a queue of this name are carried by this protocol."""
+        """Return whether this protocol carries messages to a queue of this name."""
         carrier = self.protocol(next(iter(self.register.sites))).carrier
         return carrier is not None and carrier.claims(parse_single(queue))
 
     def target(self, sending: Sending) -> tuple[str, str]:
-        """Return the site and the queue that a message is for."""
+        """Return the site and the destination queue of a message."""
         name = parse_single(sending.queue)
         assert isinstance(name, DirectName), f"{sending.queue} does not say which site has the queue"
         return name.authority, local_name(name.queue_path)
@@ -119,7 +117,8 @@ class Plugin(ABC):
         return self.queue_name(site, queue)
 
     def pass_on(self, site: str, queue: str, onward: str) -> None:
-        """Change the settings of a site, so that what comes to this name goes on to another destination."""
+        """Change the settings of a site, so that messages for this name are passed on to another
+        destination."""
         raise AssertionError(f"{self.name} is no gateway, and cannot pass {queue} of {site} on to {onward}")
 
     def can_carry(self, source: str, target: str, *, to_gateway: bool) -> bool:
@@ -132,11 +131,12 @@ class Plugin(ABC):
     def applications(
         self, site: str, context: ApplicationContext, others: tuple[str, ...]
     ) -> Iterable[Application]:
-        """Return the applications of a site that use this protocol; each site reads for all protocols."""
+        """Return the applications of a site that use this protocol; the readers of each site serve all
+        protocols."""
         return senders_to(self.destinations(site, others), f"{site}/{self.name}", context)
 
     def destinations(self, site: str, others: tuple[str, ...]) -> Destinations:
-        """Return the destinations to which applications of a site send messages, and the options of these."""
+        """Return the destinations to which applications of a site send messages, with their options."""
         del site
         return Destinations(others, self.queue_name, mistakes=False, receipts=False)
 
@@ -157,31 +157,34 @@ class Plugin(ABC):
         return False
 
     def may_be_refused(self, sending: Sending) -> bool:
-        """Return whether the target may drop a message for good without telling its sender."""
+        """Return whether the target may drop a message permanently without a notice to its sender."""
         del sending
         return False
 
     def may_have_refused(self, sending: Sending, kind: MessageClass) -> bool:
-        """Return whether the target may have refused a message with this acknowledgement, not stored it."""
+        """Return whether the target may have refused a message with this acknowledgement instead of storing
+        it."""
         del sending, kind
         return False
 
     def may_wait(self, position: Position) -> bool:
-        """Return whether a message that arrived stays in its outgoing queue until its target says more."""
+        """Return whether a message that arrived stays in its outgoing queue until a further report of its
+        target."""
         del position
         return False
 
     def left_behind(self, process: Process) -> Mapping[str, object]:
-        """Return what must be empty at the end, in addition to the outgoing queues, by name."""
+        """Return the parts that must be empty at the end, in addition to the outgoing queues, by name."""
         del process
         return {}
 
     def check_promises(self, deliveries: Deliveries) -> None:
-        """Check what must hold in the end; that nothing is lost is checked for every protocol."""
+        """Check the promises of the protocol at the end; losses are checked for every protocol."""
         check_order(self.register, deliveries, self)
 
     def ordered_stream(self, sending: Sending, arrival: Arrival) -> Hashable | None:
-        """Return the stream of a message; one sender's messages of it arrive in order; None for no stream."""
+        """Return the stream of a message; messages of one sender arrive in order in it; None for no
+        stream."""
         del sending, arrival
         return None
 

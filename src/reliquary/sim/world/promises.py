@@ -1,6 +1,6 @@
-"""What must hold in the end for all that went from site to site, whatever protocol took it there.
+"""Checks at the end the messages that went from site to site, by any protocol.
 
-loss     a confirmed message is where it was sent, or `reasons` has judged why not, or a restore took it: a
+loss     a confirmed message is at its destination, or `reasons` has judged why not, or a restore took it: a
          site that was restored had it on its disk after the backup, and had not passed it on
 order    what one application sent in one stream is stored as it was sent, where a protocol promises that
 left     nothing is in an outgoing queue, or in a queue from which another site fetches, but what waits for
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A message was stored in a queue that is read at this site."""
+    """The storage of a message in a queue that is read at this site."""
 
     site: str
     turned: Turned
@@ -42,26 +42,24 @@ class Arrival:
 
     @property
     def name(self) -> str:
-        """The name of the queue, without computer and folder."""
+        """Return the name of the queue, without computer and folder."""
         return local_name(self.queue.pathname)
 
 
 @dataclass(slots=True)
 class Deliveries:
-    """All sites' facts, sorted by message; what a crash took is not among them, what was forgotten is."""
+    """All sites' facts, sorted by message; facts that a crash lost are not among them, forgotten ones are."""
 
     register: Register
     arrivals: dict[bytes, list[Arrival]] = field(default_factory=lambda: defaultdict(list))
     ends: dict[tuple[str, bytes], set[MessageClass]] = field(default_factory=lambda: defaultdict(set))
     """The reasons why a message left queues of a site."""
     forgotten: dict[tuple[str, bytes], set[MessageClass]] = field(default_factory=lambda: defaultdict(set))
-    """The reasons why a message left queues of a site before a restore that the site does not
-    know any more.
-    """
+    """The reasons why a message left queues of a site before a restore, which the site has forgotten."""
     put_aside: set[bytes] = field(default_factory=set)
-    """Dead letters of which it is unknown whether they arrived before a restore."""
+    """Dead letters that may have arrived before a restore."""
     places: dict[tuple[str, int, int], bytes] = field(default_factory=dict)
-    """The message at a place: by site, number of the queue and LookupIdentifier."""
+    """The message at a position: by site, number of the queue and LookupIdentifier."""
 
     def __post_init__(self) -> None:
         for site, each in self.register.sites.items():
@@ -92,7 +90,7 @@ class Deliveries:
                             self._ended(site, turned, names[position.message], fact.reason)
                 case facts.PositionMoved() if fact.position.lookup_id not in copies:
                     self._ended(site, turned, names[fact.position.message], fact.reason)
-                    if turned.kept:  # else it is there once more
+                    if turned.kept:  # otherwise it is stored once more
                         copies.add(fact.position.lookup_id)
                 case _:
                     pass
@@ -120,7 +118,8 @@ class Deliveries:
             yield NOT_KNOWN
 
     def ever_ended(self, site: str, name: bytes) -> set[MessageClass]:
-        """Return the reasons why a message left queues of a site, also those that the site has forgotten."""
+        """Return the reasons why a message left queues of a site, also reasons that the site has
+        forgotten."""
         return self.ends[site, name] | self.forgotten[site, name]
 
     def was_taken_by_restore(self, name: bytes) -> bool:
@@ -131,8 +130,8 @@ class Deliveries:
 def stated(history: History) -> Iterator[tuple[Turned, Fact]]:
     """Yield the facts of a site, each with its turn; without those that a crash took, except of new queues.
 
-    Express messages may be in a queue whose creation was lost with them.  Of a removal that was lost, what
-    it says of express messages stays: an express acknowledgement of it may have been read before the crash.
+    Express messages may be in a queue whose creation was lost with them.  Of a removal that was lost, its
+    express messages stay removed: an express acknowledgement of them may have been read before the crash.
     """
     for turned in history.turns:
         for fact in turned.facts:
@@ -169,7 +168,7 @@ def check_order(register: Register, deliveries: Deliveries, plugin: Plugin) -> N
                 continue
             if register.plugin_for(sending.queue) is not plugin:
                 continue
-            if arrival.turned.lost:  # an express message that a crash took comes again
+            if arrival.turned.lost:  # an express message that a crash lost comes again
                 continue
             stream = plugin.ordered_stream(sending, arrival)
             if stream is None:

@@ -1,4 +1,4 @@
-"""Why a message left an outgoing queue: another site has it, its time is over, or it was refused.
+"""Judges why a message left an outgoing queue: another site has it, its time is over, or it was refused.
 
 arrived     another site has it on its disk; an express one was at least in its memory
 expired     its time to reach the queue has run out, or its protocol may give it up
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 
 class TravelReasons(Reasons):
-    """Judges what leaves outgoing queues, and queues from which others fetch, by what other sites know."""
+    """Judges the removal of messages from outgoing queues, and from queues of which others fetch, by facts of
+    other sites."""
 
     def __init__(self, history: History, witness: SiteWitness) -> None:
         super().__init__(history)
@@ -40,7 +41,7 @@ class TravelReasons(Reasons):
         """The outgoing queues, transactions and reasons of messages that failed."""
 
     def observe(self, ledger: Ledger, turned: Turned) -> None:
-        """Note what a turn asks for, also for another site, before its facts are judged."""
+        """Record the requests of a turn, also of another site, before its facts are judged."""
         super().observe(ledger, turned)
         monitors = self._witness.monitors.values()
         self._read = {body for each in monitors for body in each.read_by(turned)}
@@ -54,7 +55,7 @@ class TravelReasons(Reasons):
     def judge(
         self, ledger: Ledger, queue: int, place: PlacedMessage, reason: MessageClass, turned: Turned
     ) -> None:
-        """Return whether a message may leave its queue for this reason now."""
+        """Raise Violation if a message may not leave its queue for this reason now."""
         record = ledger.queues[queue]
         name = local_name(record.pathname)
         if record.outgoing is not None:
@@ -74,7 +75,7 @@ class TravelReasons(Reasons):
             )
 
     def _share_fate(self, queue: int, place: PlacedMessage, reason: MessageClass, *, fine: bool) -> bool:
-        """Return whether a message may go, now that others of its transaction may have failed."""
+        """Return whether a message may leave if others of its transaction failed."""
         sending = self._witness.register.sendings.get(place.body)
         if sending is None or sending.transaction is None or not reason.is_failure:
             return fine

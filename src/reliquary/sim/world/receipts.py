@@ -1,7 +1,7 @@
-"""Acknowledgements that applications asked for, whatever protocol brought them back to their site.
+"""Checks the acknowledgements that applications requested, by any protocol.
 
-receipts   what an acknowledgement says is true, it is said once for each time that it happened, and none is
-           missing where no process crashed
+receipts   an acknowledgement is true, it comes once for each event, and none is missing if no process
+crashed
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ BY_SOURCE = frozenset(
         NOT_KNOWN,
     }
 )
-"""The acknowledgements that only the sending site can give."""
+"""The acknowledgements that only the sending site can send."""
 
 
 def check_receipts(deliveries: Deliveries) -> None:
-    """Receipts are true and not repeated, and where no process crashed none is missing."""
+    """Check that receipts are true and not repeated, and that none is missing if no process crashed."""
     register = deliveries.register
     labels = {sending.label: sending for sending in register.sendings.values()}
     receipts: dict[tuple[bytes, MessageClass], set[bytes]] = defaultdict(set)

@@ -1,4 +1,4 @@
-"""What all sites together know of a message: where it was sent, which site has it or had it."""
+"""Collects, for all sites together, where each message was sent, and which sites have it or had it."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ if TYPE_CHECKING:
 
 
 class Register:
-    """The sites of a run by authority, and the protocols that they speak."""
+    """The sites of a run by authority, and their protocols."""
 
     def __init__(self, plugins: tuple[Plugin, ...]) -> None:
         self.plugins = plugins
         self._carriers: dict[str, Plugin] = {}
-        """The protocols by the names of queues, as far as they were asked for."""
+        """The protocols by the names of queues, for names that were looked up."""
         self.chains: dict[str, Chain] = {}
-        """Ways over several protocols, by the name that applications send to."""
+        """Chains, by the name that applications send to."""
         self.sendings: dict[bytes, Sending] = {}
         """All messages that were sent, at any site."""
         self.sites: dict[str, SiteWitness] = {}
         self.seen: dict[bytes, set[str]] = defaultdict(set)
-        """The sites at which a message was ever in a queue, even if only until a crash."""
+        """The sites at which a message was ever in a queue, even if a crash undid it."""
         self.origin: dict[bytes, str] = {}
         """The site at which a message was first in a queue."""
         self.put_aside: set[bytes] = set()
         """The messages that became dead letters at a restored site, because they may have arrived before."""
 
     def is_elsewhere(self, name: bytes, site: str, *, express: bool) -> bool:
-        """Return whether another site has or had a message: on its disk; of an express one, in its memory."""
+        """Return whether another site has or had a message: on its disk, or in memory for an express one."""
         if express:
             return bool(self.seen[name] - {site})
         sending = self.sendings.get(name)
@@ -44,11 +44,11 @@ class Register:
         return any(self.sites[other].keeps(name) for other in others if other != site)
 
     def home(self, sending: Sending) -> str:
-        """Return the authority of the site whose application sent it."""
+        """Return the authority of the site whose application sent the message."""
         return sending.sender.partition("/")[0]
 
     def target(self, sending: Sending) -> tuple[str, str]:
-        """Return the site and the queue that a message is for."""
+        """Return the site and the destination queue of a message."""
         chain = self.chains.get(sending.queue)
         return self.plugin_for(sending.queue).target(sending) if chain is None else chain.target
 
@@ -64,9 +64,10 @@ class Register:
         return any(each.may_come_again(sending.body) for each in carriers)
 
     def may_stay(self, name: bytes, position: Position) -> bool:
-        """Return whether a message that only waits for its last word may be in an outgoing queue for ever.
+        """Return whether a message that waits only for its final report may stay in an outgoing queue
+        permanently.
 
-        Its target was restored, and forgot it; or its own site was, and forgot that the word came.
+        Its target was restored and forgot it; or its own site was restored and forgot the report.
         """
         sending = self.sendings.get(name)
         if sending is None or not self.plugin_for(sending.queue).may_wait(position):
@@ -76,7 +77,7 @@ class Register:
         return forgotten or bool(self.sites[self.home(sending)].replaced)
 
     def is_fetched(self, queue: str) -> bool:
-        """Return whether other sites fetch from a queue of this name: messages then go on from there."""
+        """Return whether other sites fetch from a queue of this name, so that its messages are passed on."""
         return any(queue in each.fetched_queues for each in self.plugins)
 
     def plugin_for(self, queue: str) -> Plugin:

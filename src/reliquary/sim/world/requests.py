@@ -1,10 +1,11 @@
-"""Requests between sites: those of one connection arrive one after the other, several at a time.
+"""Simulates requests between sites: requests of one connection arrive in order, and several may be
+outstanding.
 
     client --perform--> [ request | request | request ] --arrive--> server
                           ^ answered in this order; all that is left fails when the connection breaks
 
-What reached the server before a connection broke was done there, and the client does not learn it.  Where
-requests may be overtaken, they arrive in any order; their answers leave in order nevertheless.
+Requests that reached the server before a connection broke were done there, and the client gets no answer.
+Where requests may be overtaken, they arrive in any order; their answers leave in order nevertheless.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class Failure(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The result of a request for its client: exactly one of these."""
+    """The result of a request for its client: exactly one of these fields is set."""
 
     answer: Any = None
     """The reply of the machine of the server."""
@@ -50,23 +51,24 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The content of an effect for another site, and the events that follow from it."""
+    """The request in an effect for another site, and the events that follow from it."""
 
     server: str
     """The authority of the other site."""
     arrives: Callable[[int], Event]
-    """The event at the server, for the number of the caller that its machine replies to."""
+    """Makes the event at the server, with the number of the caller that its machine replies to."""
     ended: Callable[[Ending], Event]
-    """The event at the client when the request has ended."""
+    """Makes the event at the client when the request has ended."""
     connection: Hashable = None
     """Requests of a process with an equal value share a connection; None stands for one to each server."""
     left: Callable[[int], Event] | None = None
-    """The event at the server when the connection ends before its machine has replied to this caller."""
+    """Makes the event at the server when the connection ends before its machine has replied to this
+    caller."""
 
 
 @dataclass(frozen=True, slots=True)
 class Close:
-    """Close a connection: what is on it may still arrive, and the client learns nothing of it."""
+    """Close a connection: its requests may still arrive, and the client gets no answers."""
 
     connection: Hashable
 
@@ -81,7 +83,7 @@ class _Connection:
     last_arrival: int = 0
     last_answer: int = 0
     flights: list[_Flight] = field(default_factory=list)
-    """Requests whose answer has not come, in order."""
+    """Requests without an answer, in order."""
     stuck: bool = False
     """Whether no data passes any more, which neither side has noticed."""
     broken: bool = False
@@ -95,7 +97,7 @@ class _Flight:
     """The answer, on its way back."""
     answer_left: bool = False
     process: Process | None = None
-    """The process that has it."""
+    """The process that has the request."""
     caller: int = 0
     """The number of its caller in that process."""
 
@@ -113,7 +115,7 @@ class RequestNetwork(SiteNetwork):
     ) -> None:
         super().__init__(scheduler, chance, faults)
         self._patience = patience
-        """How long a client waits for an answer."""
+        """The time that a client waits for an answer."""
         self._translate = translate
         """Translates an effect into a request; None for an effect that does not use the network."""
         self._connections: dict[tuple[Process, Hashable], _Connection] = {}
@@ -158,7 +160,7 @@ class RequestNetwork(SiteNetwork):
         if connection.stuck:
             return
         if connection.broken and self._chance.happens(0.5):
-            connection.stuck = True  # a broken connection delivers a beginning of what was on it
+            connection.stuck = True  # a broken connection delivers the first part of its data
             return
         if self._partitions.are_separate(connection.origin, connection.server):
             self._stick(connection)
@@ -217,13 +219,13 @@ class RequestNetwork(SiteNetwork):
     # -- faults
 
     def _stick(self, connection: _Connection) -> None:
-        """Let nothing through any more; the client finds out when its time to wait is over."""
+        """Stop all data on a connection; the client notices it when its waiting time is over."""
         if not connection.stuck:
             connection.stuck = True
             self._after(self._patience, self._break, connection, Failure.TIMED_OUT)
 
     def _break(self, connection: _Connection, failure: Failure) -> None:
-        """End all requests that have no answer."""
+        """Fail all requests that have no answer."""
         if connection.broken:
             return
         flights = connection.flights
@@ -240,7 +242,7 @@ class RequestNetwork(SiteNetwork):
         connection.flights = []
 
     def _notice(self, server: Process, event: Event) -> None:
-        """Let the server notice that a client is lost which it has not answered."""
+        """Notify the server that a client is lost which has no answer yet."""
         if server.alive:
             server.submit(event)
 

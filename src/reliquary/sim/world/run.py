@@ -1,10 +1,10 @@
-"""One run of several sites: a seed and its faults; in the end everything must have arrived.
+"""Runs a seed with several sites and their faults; at the end all messages must have arrived.
 
 Modules of this folder:
 
     run             the sites of a seed, from the first start to the last comparison
-    plugin          what a protocol brings: machines, settings, network, applications, promises
-    monitor         what a protocol checks at one site while it runs
+    plugin          the object that adds a protocol: machines, settings, network, applications, promises
+    monitor         the checks of a protocol at one site while it runs
     witness         the general checks at one site, and the calls of the monitors
     reasons         why a message may leave an outgoing queue
     register        what all sites together know of a message
@@ -45,14 +45,15 @@ from reliquary.sim.world.witness import SiteWitness
 
 NAMES: Final = ("a.example", "b.example", "c.example", "d.example")
 LONGEST_TRANSACTION: Final = 4 * SECOND
-"""After this time every open transaction has ended, and its messages are available again."""
+"""The time after which every open transaction has ended, and its messages are available again."""
 SILENCE_EVERY: Final = 10
-"""In one of this many seeds one site does not reach another one for long ..."""
+"""In one of this number of seeds one site cannot reach another one for a long time ..."""
 SILENCE: Final = 5 * SECOND
 """... at least for this time."""
 ROUND: Final = 2 * SECOND
 ROUNDS: Final = 30
-"""How many rounds without progress end the reading; together they last longer than any timer."""
+"""The number of rounds without progress after which reading ends; together they last longer than any
+timer."""
 
 
 class World:
@@ -71,7 +72,7 @@ class World:
         self.chance = chance = SeededChance(seed)
         self.scheduler = Scheduler(chance)
         self.site_faults = SiteFaults.drawn(chance)
-        if restores.are_due(seed):  # SentTime tells what was sent before, if the calendars agree
+        if restores.are_due(seed):  # SentTime shows which messages are older only if the calendars agree
             self.site_faults.jump_every = 0
         self.plugins = tuple(make() for make in plugins)
         self.register = Register(self.plugins)
@@ -126,12 +127,12 @@ class World:
 
     @property
     def name(self) -> str:
-        """The names of the protocols, as `--world` takes them."""
+        """Return the names of the protocols in the form for `--world`."""
         return "+".join(each.name for each in self.plugins)
 
     @property
     def steps(self) -> int:
-        """Turns of all managers together before the faults end, unless the caller says otherwise."""
+        """Return the number of turns of all managers together before the faults end."""
         return max(each.steps for each in self.plugins)
 
     # -- the run
@@ -163,7 +164,7 @@ class World:
         self._compare()
 
     def _silence(self, steps: int) -> None:
-        """Let one site not reach another one, for longer than most messages are valid."""
+        """Prevent one site from reaching another, for longer than most messages are valid."""
         self._until_turn(self.chance.between(0, steps // 2))
         one, other = drawn(self.chance, list(self.sites), 2)
         for faults in self.network_faults:
@@ -191,7 +192,7 @@ class World:
 
     @property
     def turns(self) -> int:
-        """Return how many turns were run at all sites."""
+        """Return the number of turns at all sites."""
         return sum(len(site.history.turns) for site in self.sites.values())
 
     def _end_faults(self) -> None:
@@ -210,20 +211,21 @@ class World:
     def _drain(self) -> None:
         """Read all queues, and check that no message or POST for another site is left."""
         self._read_to_the_end()
-        if self._under_way():  # a calendar was set back: a message is too old for all others but its sender
+        if self._under_way():  # a calendar was set back: a message is too old for all sites but its sender
             for site in self.sites.values():
                 site.host.calendar.jump(DAY)
             self._read_to_the_end()
         settling = max(plugin.settling for plugin in self.plugins)
         self.scheduler.pass_time(max(ROUND, settling))  # the last answers are on their way
-        self._read_to_the_end()  # and a receipt may be due for what came just now
+        self._read_to_the_end()  # a receipt may be due for the last arrivals
         for name, site in self.sites.items():
             check_left(name, {"messages": under_way(site.process.manager.state, self.register)})
             for plugin in self.plugins:
                 check_left(name, plugin.left_behind(site.process))
 
     def _read_to_the_end(self) -> None:
-        """Read queues until no message is on its way, or nothing changes; final receipts need readers."""
+        """Read queues until no message is being transferred, or nothing changes; final receipts need
+        readers."""
         fewest, rounds = self._under_way(), 0
         while rounds < ROUNDS:
             for site in self.sites.values():
@@ -235,7 +237,7 @@ class World:
             self.scheduler.pass_time(ROUND)
 
     def _under_way(self) -> int:
-        """Return how many messages are in outgoing queues."""
+        """Return the number of messages in outgoing queues."""
         return sum(sum(under_way(each.manager.state, self.register).values()) for each in self._processes())
 
     def _processes(self) -> Iterator[Process]:
@@ -264,7 +266,7 @@ def simulate(
     disk: type[SimulatedDisk] = SimulatedDisk,
     say: Callable[[str], None] | None = None,
 ) -> Report:
-    """Run a seed.  A broken promise and an error of a machine are both in the report."""
+    """Run a seed. The report has a broken promise or an error of a machine."""
     world = World(seed, plugins, process=process, disk=disk, say=say)
     options = f" --world {world.name}" + ("" if steps in (None, world.steps) else f" --steps {steps}")
     steps = world.steps if steps is None else steps

@@ -1,6 +1,6 @@
-"""A protocol with streams (`reliquary.streams`), plugged into a world: what SRMP and MQQB have in common.
+"""Adds a protocol with streams (`reliquary.streams`) to a world: the common part of SRMP and MQQB.
 
-order     what one application sends in transactions to one site is stored there in its order
+order     messages of one application to one site in transactions are stored there in order
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class StreamPlugin(Plugin):
         return senders_to(self.destinations(site, others), f"{site}/{self.name}", context, transactional=2)
 
     def durable_state(self, state: StreamState) -> Mapping[str, object]:
-        """Streams, numbers and the history of identifiers, without those of express messages."""
+        """Return streams, numbers and the history of identifiers, without those of express messages."""
         return {
             "ordinals": state.ordinals,
             "sent": state.sent,
@@ -39,7 +39,7 @@ class StreamPlugin(Plugin):
         }
 
     def may_come_again(self, body: bytes) -> bool:
-        """Return whether a message may come again is judged in the end, by the promises of the protocol."""
+        """Return True: the promises of the protocol check at the end whether a message may come again."""
         del body
         return True
 

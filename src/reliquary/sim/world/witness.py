@@ -1,4 +1,5 @@
-"""The witness of one of several sites: what it stores is known to all, and what leaves it must be on disk.
+"""Watches one of several sites: its stored messages are known to all sites, and all that it sends must be on
+disk.
 
 again      no message is stored twice, unless its protocol allows that, not even after a restore
 put aside  a message becomes a dead letter of unknown outcome only if it may have come before a restore
@@ -69,7 +70,7 @@ class SiteWitness(Witness):
         """Each effect that has not left: its turn, and the batch that must be on disk before it leaves."""
         self.monitors: dict[str, Monitor] = {each.name: each.monitor(self) for each in register.plugins}
         self._alive_until = 0
-        """The moment until which a store that was replaced may have been used, as the era says."""
+        """The moment until which a replaced store may have been used, from the record of the era."""
         super().__init__(history)
 
     def _make_reasons(self) -> TravelReasons:
@@ -83,7 +84,7 @@ class SiteWitness(Witness):
 
     def _comes_again(self, ledger: Ledger, body: bytes, turned: Turned) -> None:
         sending = self.register.sendings.get(body)
-        if sending is None:  # an acknowledgement: the protocol that carries it judges in the end
+        if sending is None:  # an acknowledgement: the protocol that carries it checks it at the end
             return
         if not self.register.may_come_again(sending):
             raise Violation(
@@ -125,7 +126,7 @@ class SiteWitness(Witness):
     # -- turns and what leaves
 
     def turned(self, life: int, batch: int, event: Event, turn: Turn, now: Instant) -> Turned:
-        """Note a turn, with what must be on disk before its effects leave."""
+        """Record a turn, with the batches that must be on disk before its effects leave."""
         before = self.ledger.stored.keys() if not self.replaced else set(self.ledger.stored)
         turned = super().turned(life, batch, event, turn, now)
         for fact in turned.facts:
@@ -152,8 +153,7 @@ class SiteWitness(Witness):
 
     def _check_once(self, turned: Turned, message: Message) -> None:
         """Check that a message from before a restore does not come again, unless its protocol may bring it
-        twice.
-        """
+        twice."""
         sending = self.register.sendings.get(named(message))
         if sending is None or self.register.may_come_again(sending):
             return
@@ -164,7 +164,7 @@ class SiteWitness(Witness):
             )
 
     def _check_put_aside(self, turned: Turned, message: Message) -> None:
-        """Check that a message came before only if it was sent before: SentTime has whole seconds."""
+        """Check that a message that counts as arrived before was sent before; SentTime has whole seconds."""
         if not self.replaced or not 0 < message.sent_time <= self._alive_until // SECOND:
             raise Violation(
                 f"dead letter: {shown(named(message))} is put aside in turn {turned.number} of {self.site},"
@@ -179,14 +179,14 @@ class SiteWitness(Witness):
         return max(each.shown_by_answer(turned, to, answer) for each in self.monitors.values())
 
     def answered(self, life: int, reply: Reply, disk: SimulatedDisk) -> int:
-        """Check that what an answer shows is on disk."""
+        """Check that the content of an answer is on disk."""
         turn = super().answered(life, reply, disk)
         for monitor in self.monitors.values():
             monitor.answered(life, reply, disk)
         return turn
 
     def leaves(self, effect: Effect, disk: SimulatedDisk) -> None:
-        """Check that what an effect shows is on disk."""
+        """Check that the content of an effect is on disk."""
         _, turn, needs = self._effects.pop(id(effect))
         if needs > disk.durable:
             raise Violation(
@@ -199,20 +199,20 @@ class SiteWitness(Witness):
     # -- crashes and comparisons
 
     def crashed(self, survivor: SimulatedDisk) -> None:
-        """Note that the process has ended, with what was only in its memory."""
+        """Record that the process has ended and its memory is lost."""
         super().crashed(survivor)
         self._effects.clear()
         for monitor in self.monitors.values():
             monitor.crashed()
 
     def restored(self, survivor: SimulatedDisk, kept: frozenset[int]) -> None:
-        """Note that the store was replaced by a backup."""
+        """Record that the store was replaced by a backup."""
         super().restored(survivor, kept)
         for monitor in self.monitors.values():
             monitor.restored()
 
     def compare_machines(self, protocol: str, live: Machine, rebuilt: Machine) -> None:
-        """Check that the machine of a protocol, rebuilt from the rows, equals the one that runs."""
+        """Check that the machine of a protocol, rebuilt from the rows, equals the running one."""
         if protocol == LOOPBACK.name:
             return  # it has no state
         states: list[Any] = [getattr(machine, "state", None) for machine in (live, rebuilt)]

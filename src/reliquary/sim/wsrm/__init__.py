@@ -1,4 +1,4 @@
-"""WS-ReliableMessaging in a world of several sites: its settings, its monitors, its promises.
+"""Simulates WS-ReliableMessaging between several sites: its settings, its monitors, its promises.
 
 It may import `engine`, `store` and the rooms below, and no socket.  Begin with `plugin`.
 
@@ -7,5 +7,6 @@ responses and at addresses, behind bounded queues that are read slowly.  The net
 reorders requests.  In the end all must have arrived, once and in its order; no window was ever exceeded, and
 no acknowledgement was ever taken back.
 
-A destination that forgets an ended sequence cannot know its messages again, so no destination forgets here.
+A destination that forgets an ended sequence cannot know its messages again, so no destination forgets
+here.
 """

@@ -1,6 +1,7 @@
-"""What a destination may say: acknowledgements of what is on disk, which grow, and room that is there.
+"""Checks what a destination sends: acknowledgements of messages on disk, which only grow, and room that
+exists.
 
-durable      each number that is acknowledged was received, and that is on disk before it is said
+durable      each number that is acknowledged was received, and that is on disk before it is sent
 cumulative   of one sequence, no acknowledgement leaves that lacks a number of an earlier one, unless the
              store was restored between them
 room         BufferRemaining is at most the window, and of a bounded queue at most what it has left; a
@@ -37,7 +38,7 @@ class DestinationMonitor:
         self.reset()
 
     def reset(self) -> None:
-        """Forget what was noted; what is left after a crash is noted again."""
+        """Forget all records; the turns that a crash did not undo are recorded again."""
         self._rows: dict[int, Inbound] = {}
         self._numbers: dict[str, int] = {}
         self._over: set[int] = set()
@@ -45,16 +46,16 @@ class DestinationMonitor:
         self._received: dict[int, dict[int, int]] = defaultdict(dict)
         """For each sequence, the batch of writes with which each number was received."""
         self.buffered: dict[bytes, int] = {}
-        """Messages that were buffered behind a gap, and with which batch of writes."""
+        """Messages that were buffered after a gap, each with its batch of writes."""
 
     def restored(self) -> None:
-        """Forget what was said: the store has forgotten it too."""
+        """Forget the acknowledgements that were sent: the store has forgotten them too."""
         self._confirmed.clear()
 
     # -- turns
 
     def note(self, batch: int, stated: Iterable[Fact]) -> None:
-        """Note the sequences and the numbers that were received."""
+        """Record the sequences and the numbers that were received."""
         for fact in stated:
             match fact:
                 case wsrm.SequenceOpened():
@@ -93,9 +94,9 @@ class DestinationMonitor:
     # -- what is said
 
     def shown_by(self, said: Iterable[Acknowledgement], unread: Mapping[str, int]) -> int:
-        """Return the batch that must be on disk before these leave; Violation where one is not true.
+        """Return the batch that must be on disk before these leave; raise Violation if one is not true.
 
-        `unread` are the messages of the queues of the site, by name.
+        `unread` are the unread messages of the queues of the site, by name.
         """
         needed = 0
         for each in said:
@@ -128,7 +129,7 @@ class DestinationMonitor:
             )
 
     def leaves(self, said: Iterable[Acknowledgement]) -> None:
-        """Check that acknowledgements which leave now take nothing back."""
+        """Check that acknowledgements which leave now include all that were sent before."""
         for each in said:
             numbers = {place for low, high in each.ranges for place in range(low, high + 1)}
             missing = self._confirmed[each.identifier] - numbers

@@ -1,4 +1,4 @@
-"""The settings of all sites of a seed: small windows, short timers, all versions."""
+"""Draws the settings of all sites of a seed: small windows, short timers, all versions."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from reliquary.sim.chance import SeededChance
 from reliquary.sim.world.applications import INBOX, LEDGER
 
 NEVER_GIVES_UP: Final = 1_000_000
-"""More retries than any run reaches."""
+"""A number of retries that no run reaches."""
 LONGEST_INACTIVITY: Final = Duration(20 * SECOND)
-"""After this time the last unused sequence has ended."""
+"""The time after which the last unused sequence has ended."""
 FOR_EVER: Final = Duration(10_000 * DAY)
 
 
@@ -31,7 +31,7 @@ def _settings(
 ) -> WsrmSettings:
     retransmission = _milliseconds(chance, 50, 200, 1000)
     inactivity = Duration(chance.pick((3 * SECOND, 10 * SECOND, LONGEST_INACTIVITY)))
-    # a source that lost the answer to CreateSequence may need the place of an unused sequence
+    # a source that lost the answer to CreateSequence may need the slot of an unused sequence
     crowded = inactivity < LONGEST_INACTIVITY and chance.happens(0.2)
     return WsrmSettings(
         endpoints=tuple(_endpoints(chance)),

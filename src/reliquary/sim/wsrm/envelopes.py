@@ -1,4 +1,4 @@
-"""What the requests and responses of a run say; each body is decoded once."""
+"""Decodes the requests and responses of a run; each body is decoded once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Envelopes:
         self._decoded: dict[bytes, Envelope] = {}
 
     def read(self, carried: Post | PostArrived | PostEnded | PostAnswer) -> Envelope | None:
-        """Return the envelope of a request or a response; None where there is none."""
+        """Return the envelope of a request or a response; None if it has none."""
         body = carried.body
         if not body:
             return None

@@ -1,4 +1,4 @@
-"""What WS-RM must keep to at one site; the rules are in `acknowledging` and in `sending`."""
+"""Checks the rules of WS-RM at one site; the rules are in `acknowledging` and in `sending`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from reliquary.sim.wsrm.envelopes import Envelopes
 from reliquary.sim.wsrm.sending import SourceMonitor
 
 NEVER: Final = 1 << 62
-"""The batch of what was never written."""
+"""The batch of a message that was never written."""
 
 
 class WsrmMonitor(Monitor):
@@ -37,12 +37,13 @@ class WsrmMonitor(Monitor):
         self._source = SourceMonitor(self.site, settings)
         self._begun: Turned | None = None
         self._buffered_before: set[bytes] = set()
-        """Messages that were buffered behind a gap in a store that was replaced by a backup."""
+        """Messages that were buffered after a gap in a store that was replaced by a backup."""
 
     # -- turns
 
     def turned(self, turned: Turned, turn: Turn) -> None:
-        """Note what was received, numbered and heard, and check that no window is exceeded."""
+        """Record the received messages, the assigned numbers and the acknowledgements; check that no window
+        is exceeded."""
         del turn
         self._begin(turned)
         process = self.witness.host.process
@@ -50,7 +51,7 @@ class WsrmMonitor(Monitor):
             self._destination.check_stored(turned, process.manager.state)
 
     def _begin(self, turned: Turned) -> None:
-        """Note a turn, once; its answers are looked at before `turned` is called."""
+        """Record a turn once; its answers are checked before `turned` is called."""
         if turned is self._begun:
             return
         self._begun = turned
@@ -76,7 +77,7 @@ class WsrmMonitor(Monitor):
     # -- what leaves
 
     def shown_by_effect(self, effect: Effect) -> int:
-        """Return the batch that a request shows: that of its number, and of what it acknowledges."""
+        """Return the batch that a request shows: of its number, and of its acknowledgements."""
         return self._shown(effect, effect.url) if isinstance(effect, Post) else 0
 
     def shown_by_answer(self, turned: Turned, to: int, answer: object) -> int:
@@ -112,7 +113,7 @@ class WsrmMonitor(Monitor):
     # -- why messages leave
 
     def has_arrived(self, place: PlacedMessage) -> bool:
-        """Return whether another site has it in a queue, or holds it behind a gap."""
+        """Return whether another site has the message in a queue, or has buffered it after a gap."""
         return super().has_arrived(place) or any(
             isinstance(monitor, WsrmMonitor) and monitor._holds(place.body)
             for site, witness in self.register.sites.items()
@@ -125,7 +126,8 @@ class WsrmMonitor(Monitor):
         return buffered or name in self._buffered_before
 
     def has_forgotten(self, name: bytes) -> bool:
-        """Return whether it was buffered behind a gap, and is not any more since the store was restored."""
+        """Return whether a message was buffered after a gap, and is not any more since the store was
+        restored."""
         return name in self._buffered_before and name not in self._destination.buffered
 
     def was_refused(self, place: PlacedMessage, reason: MessageClass) -> bool:
@@ -136,7 +138,7 @@ class WsrmMonitor(Monitor):
     # -- crashes
 
     def crashed(self) -> None:
-        """Read again what the turns stated that are left."""
+        """Read the facts of the turns again that were not lost."""
         self._destination.reset()
         self._source.reset()
         for turned in self.witness.history.turns:
@@ -144,7 +146,7 @@ class WsrmMonitor(Monitor):
                 self._note(turned)
 
     def restored(self) -> None:
-        """Remember what was buffered, and read again what the turns stated that are left."""
+        """Remember the buffered messages, and read the facts of the turns again that were not lost."""
         self._buffered_before |= self._destination.buffered.keys()
         self._destination.restored()
         super().restored()

@@ -1,7 +1,7 @@
-"""WS-ReliableMessaging, plugged into a world of several sites.
+"""Adds WS-ReliableMessaging to a world of several sites.
 
-duplication   what comes a second time is found when it is stored
-order         what one application sends to an ordered endpoint with one priority is stored in its order
+duplication   a message that arrives a second time is found when it is stored
+order         messages of one application and priority to an ordered endpoint are stored in order
 left          no number is without an acknowledgement, no message and no request is buffered
 """
 
@@ -39,7 +39,7 @@ from reliquary.sim.wsrm.promises import outlived_in, renumbered_in
 
 
 class WsrmPlugin(Plugin):
-    """WS-RM in one run: every site is source and destination."""
+    """The WS-RM of one run: every site is source and destination."""
 
     name: ClassVar[str] = "wsrm"
     is_gateway: ClassVar[bool] = True
@@ -63,7 +63,7 @@ class WsrmPlugin(Plugin):
     # -- the machine and its network
 
     def protocol(self, site: str) -> Protocol:
-        """WS-RM with the settings of a site."""
+        """Return WS-RM with the settings of a site."""
         return wsrm(self.settings[site])
 
     def first_events(self, site: str) -> tuple[Event, ...]:
@@ -71,7 +71,7 @@ class WsrmPlugin(Plugin):
         return (Addressed(f"http://{site}", frozenset({site})),)
 
     def request(self, effect: Effect) -> Request | Close | None:
-        """Return the request, or the end of a connection, that an effect asks for."""
+        """Return the request, or the end of a connection, in an effect."""
         if isinstance(effect, HangUp):
             return Close((effect.route, effect.epoch))
         assert isinstance(effect, Post), f"WS-RM has no effect {effect}"
@@ -92,7 +92,7 @@ class WsrmPlugin(Plugin):
     # -- messages that go on by another protocol
 
     def pass_on(self, site: str, queue: str, onward: str) -> None:
-        """Let an endpoint lead elsewhere."""
+        """Configure an endpoint that passes messages on."""
         chosen = self.settings[site]
         endpoints = (*chosen.endpoints, EndpointSettings(name=queue, queue=onward, window=chosen.window))
         self.settings[site] = replace(chosen, endpoints=endpoints)
@@ -104,7 +104,7 @@ class WsrmPlugin(Plugin):
         return WsrmMonitor(witness, self.envelopes, self.settings[witness.site])
 
     def durable_state(self, state: State) -> Mapping[str, object]:
-        """Sequences of both directions, the numbers that came, and those that are not acknowledged."""
+        """Return sequences of both directions, the received numbers, and those without an acknowledgement."""
         incoming, outgoing = state.destination.sequences, state.source.sequences
         return {
             "counters": state.counters,
@@ -120,7 +120,8 @@ class WsrmPlugin(Plugin):
         }
 
     def left_behind(self, process: Process) -> Mapping[str, object]:
-        """Return numbers without acknowledgement, messages behind a gap, requests that wait for a reply."""
+        """Return numbers without acknowledgement, messages after a gap, and requests that wait for a
+        reply."""
         state = process.machine(Wsrm).state
         incoming, outgoing = state.destination.sequences, state.source.sequences
         return {
@@ -133,7 +134,7 @@ class WsrmPlugin(Plugin):
         }
 
     def check_promises(self, deliveries: Deliveries) -> None:
-        """Check the order of all that arrived."""
+        """Check the order of all messages that arrived."""
         self._late = renumbered_in(deliveries) | outlived_in(deliveries)
         super().check_promises(deliveries)
 
@@ -144,7 +145,7 @@ class WsrmPlugin(Plugin):
         return (sending.queue, sending.priority) if ordered else None
 
     def may_be_late(self, body: bytes) -> bool:
-        """Return whether its sequence ended before it came, or while it waited behind a gap."""
+        """Return whether its sequence ended before it came, or while it waited after a gap."""
         return body in self._late
 
 

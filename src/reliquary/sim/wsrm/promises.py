@@ -1,7 +1,7 @@
-"""Which messages may be late: those of a second sequence, and those behind a permanent gap.
+"""Finds the messages that may be late: those of a second sequence, and those after a permanent gap.
 
-A message goes on in a second sequence when the first one ended before; a gap stays when the source has gone
-silent or was restored.
+A message is sent in a second sequence if the first one ended before it was acknowledged; a gap stays if
+the source sends nothing more or was restored.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from reliquary.sim.world.promises import Deliveries, stated
 def renumbered_in(deliveries: Deliveries) -> set[bytes]:
     """Return messages that got a number in more than one sequence.
 
-    When a destination ends a sequence with gaps, what lies behind the gaps is delivered, because it was
-    acknowledged; the messages that were missing come later, in the next sequence.
+    When a destination ends a sequence with gaps, the messages after the gaps are delivered, because they
+    were acknowledged; the missing messages come later, in the next sequence.
     """
     counts: Counter[tuple[str, int, int]] = Counter()
     for site, witness in deliveries.register.sites.items():
@@ -41,7 +41,7 @@ def renumbered_in(deliveries: Deliveries) -> set[bytes]:
 
 
 def outlived_in(deliveries: Deliveries) -> set[bytes]:
-    """Return acknowledged messages that waited behind a gap until the time of their sequence was over.
+    """Return acknowledged messages that waited after a gap until the time of their sequence was over.
 
     Their source does not end the sequence, because it does not reach the destination or has forgotten it.
     """

@@ -1,7 +1,8 @@
-"""What a source may send: no more than its window and BufferRemaining allow, under numbers that are on disk.
+"""Checks what a source sends: no more than its window and BufferRemaining allow, with numbers that are on
+disk.
 
 numbers   a message leaves under a number that is on disk
-window    never are more messages without an acknowledgement than the window of the peer
+window    there are never more messages without an acknowledgement than the window of the peer
 room      after BufferRemaining 0 no new message leaves before an acknowledgement says that there is room, and
           never are more on their way than the last one allowed
 """
@@ -26,7 +27,7 @@ class _Stream:
     sent: set[int] = field(default_factory=set)
     acknowledged: set[int] = field(default_factory=set)
     buffer: int = NO_BUFFER
-    """The last BufferRemaining; NO_BUFFER while none came, and after a restart."""
+    """The last BufferRemaining; NO_BUFFER before the first one, and after a restart."""
 
 
 class SourceMonitor:
@@ -39,15 +40,15 @@ class SourceMonitor:
         self.reset()
 
     def reset(self) -> None:
-        """Forget what the process knew; what is left after a crash is noted again."""
+        """Forget the state of the process; the turns that a crash did not undo are recorded again."""
         self._numbered: dict[tuple[int, int], int] = {}
-        """The batch of writes with which a number of a sequence was given."""
+        """The batch of writes with which a number of a sequence was assigned."""
         self._sequences: dict[str, int] = {}
         for stream in self._streams.values():
             stream.buffer = NO_BUFFER
 
     def note(self, batch: int, stated: Iterable[Fact]) -> None:
-        """Note the sequences, and the numbers that were given."""
+        """Record the sequences and the assigned numbers."""
         for fact in stated:
             match fact:
                 case wsrm.SequenceBegun() if fact.outbound.identifier:
@@ -63,7 +64,8 @@ class SourceMonitor:
     # -- what peers say
 
     def on_acknowledgements(self, said: Iterable[Acknowledgement]) -> None:
-        """Note what came; an acknowledgement that is older than one before it says nothing (H-12)."""
+        """Record acknowledgements; an acknowledgement that is older than an earlier one has no
+        effect (H-12)."""
         for each in said:
             stream = self._streams[each.identifier]
             numbers = {place for low, high in each.ranges for place in range(low, high + 1)}
@@ -75,7 +77,8 @@ class SourceMonitor:
     # -- what is sent
 
     def shown_by(self, header: SequenceHeader, url: str) -> int:
-        """Return the batch that must be on disk before a message leaves; Violation if it must not leave."""
+        """Return the batch that must be on disk before a message leaves; raise Violation if it must not
+        leave."""
         stream = self._streams[header.identifier]
         is_new = header.number not in stream.sent
         stream.sent.add(header.number)

@@ -40,7 +40,7 @@ class NdrWriter:
             self.at += gap
 
     def u8(self, value: int) -> None:
-        """Append an unsigned byte."""
+        """Write a number of 8 bits."""
         self._recent.append(value)
         self.at += 1
 

@@ -1,4 +1,4 @@
-"""Maps names to queues."""
+"""Finds queues by their names."""
 
 from __future__ import annotations
 

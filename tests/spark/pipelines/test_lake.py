@@ -23,6 +23,7 @@ from reliquary.spark.pipelines.lake import LakeReport, open_lake, run_lake, tell
 from reliquary.spark.pipelines.progress import Progress
 from reliquary.spark.pipelines.replay import ReplaySettings, run_replay
 from reliquary.spark.pipelines.settings import LakeSettings
+from reliquary.spark.pipelines.tables import COMPACTED
 from reliquary.spark.stream import StreamReader
 from tests.client.served import Served
 from tests.protocols.srmp.codec.vector import VECTORS
@@ -320,6 +321,36 @@ def test_it_goes_on_until_it_is_asked_to_stop_and_the_next_run_has_what_came_sin
     assert sorted(row["feed_id"] for row in place.rows("bronze/messages")) == [
         first + number for first in (1, 101, 201) for number in range(len(BODIES))
     ]
+
+
+@pytest.mark.long
+def test_a_lake_that_goes_on_is_compacted_while_its_query_runs(place: Place) -> None:
+    """A message comes when the one before it is in silver, and each look reads every row once."""
+    sent, looks = [1], []
+    write_messages(place.feed, "1", [message(1, b"{}")])
+
+    def go_on() -> bool:
+        reached = open_lake(place.lake).silver.last()
+        if reached + 1 < len(sent):
+            return True
+        rows = [sorted(row["feed_id"] for row in place.rows(name)) for name in TABLES]
+        looks.append((rows, sorted(path.name for path in bronze.glob("batch=*"))))
+        assert rows == [sent, sent]
+        sent.append(len(sent) + 1)
+        write_messages(place.feed, str(sent[-1]), [message(sent[-1], b"{}")])
+        return len(sent) < 6
+
+    bronze = place.lake / "bronze/messages"
+    place.run(go_on, continuous=0.1, compact_batches=2, grace=0)
+    during = [folders for _, folders in looks]
+    assert during[:3] == [["batch=0"], ["batch=1"], ["batch=1", "batch=2"]], "old files go during the run"
+    assert during[3:] == [["batch=1", "batch=3"], ["batch=1", "batch=3", "batch=4"]]
+    assert place.run(compact_batches=2, grace=0).added("silver/messages") <= 1
+    assert [sorted(row["feed_id"] for row in place.rows(name)) for name in TABLES] == [sent, sent]
+    assert sorted(path.name for path in (bronze / COMPACTED).iterdir()) == ["0-1", "2-3", "4-5"]
+
+
+TABLES = ("bronze/messages", "silver/messages")
 
 
 def query_with(batch: int, *latest: object) -> Any:

@@ -463,5 +463,33 @@ def short_docstrings(text: str) -> list[str]:
     return [each for each in every if isinstance(each, str) and 0 < len(each.split()) <= SHORT]
 
 
+BARE = re.compile(
+    r"(?:DM|SR|HR|FC|QP|QB|AN)-\d+|[FGHT]-\d\d|[FHPT]\d\d?|\[[A-Z]+-[A-Z]+\]|\d+(?:\.\d+)+|\b(?:to|and|RFC|section)\b|\W+"
+)
+"""What a docstring that is an id alone consists of: ids, numbers of sections and what joins them."""
+
+
+def bare_docstrings(text: str) -> list[str]:
+    """Return the docstrings that cite ids or sections, and say nothing about them."""
+    every = (node.value for node in docstrings_at(ast.parse(text)))
+    return [each for each in every if isinstance(each, str) and each and not BARE.sub("", each)]
+
+
+def test_a_docstring_that_is_an_id_alone_is_recognised() -> None:
+    text = (
+        'def f(): "DM-216 to DM-222, DM-307."\ndef g(): "[MS-MQMQ] 2.5.1"\ndef h(): "T65; AN-46: it waits."\n'
+    )
+    assert bare_docstrings(text) == ["DM-216 to DM-222, DM-307.", "[MS-MQMQ] 2.5.1"]
+
+
+def test_no_docstring_is_an_id_alone() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}: {docstring}"
+        for path in SOURCES
+        for docstring in bare_docstrings(path.read_text())
+    ]
+    assert found == []
+
+
 def test_few_docstrings_are_short() -> None:
     assert sum(len(short_docstrings(path.read_text())) for path in SOURCES) < MOST_SHORT

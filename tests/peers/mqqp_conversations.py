@@ -64,7 +64,7 @@ def refusal(call: Callable[[], object]) -> int:
 
 
 def open_and_close(ours: MqqpSite, connect: Connect) -> None:
-    """T10: both interfaces give handles, which are NULL after they were closed."""
+    """Both interfaces give handles, which are NULL after they were closed (T10)."""
     peer = connect()
     status, context, number = peer.open_remote(direct(ours.new_queue()))
     assert status == OK
@@ -76,7 +76,7 @@ def open_and_close(ours: MqqpSite, connect: Connect) -> None:
 
 
 def receive_and_acknowledge(ours: MqqpSite, connect: Connect) -> None:
-    """T13, T14: a received message is hidden until it is acknowledged, and gone then."""
+    """A received message is hidden, and is removed when it is acknowledged (T13, T14)."""
     queue = ours.new_queue(b"first", b"second")
     before = ours.manager.queue(queue).peek()
     assert before is not None
@@ -94,7 +94,7 @@ def receive_and_acknowledge(ours: MqqpSite, connect: Connect) -> None:
 
 
 def receive_and_give_back(ours: MqqpSite, connect: Connect) -> None:
-    """T25: a message that is not accepted returns to its place."""
+    """A message that is not accepted returns to its place (T25)."""
     queue = ours.new_queue(b"first", b"second")
     peer = connect()
     number = opened(peer, queue)
@@ -108,7 +108,7 @@ def receive_and_give_back(ours: MqqpSite, connect: Connect) -> None:
 
 
 def peek(ours: MqqpSite, connect: Connect) -> None:
-    """T15: a message that was only looked at stays, and there is no handle."""
+    """A peeked message stays in the queue, and has no handle (T15)."""
     queue = ours.new_queue(b"first")
     peer = connect()
     number = opened(peer, queue)
@@ -118,7 +118,7 @@ def peek(ours: MqqpSite, connect: Connect) -> None:
 
 
 def cursors(ours: MqqpSite, connect: Connect) -> None:
-    """T19 to T21: a cursor goes from message to message, and ends."""
+    """A cursor moves from message to message, up to the end (T19 to T21)."""
     queue = ours.new_queue(b"first", b"second", b"third")
     peer = connect()
     number = opened(peer, queue)
@@ -137,7 +137,7 @@ def cursors(ours: MqqpSite, connect: Connect) -> None:
 
 
 def look_up(ours: MqqpSite, connect: Connect) -> None:
-    """T31: messages are found by their LookupIdentifier."""
+    """Messages are found by their LookupIdentifier (T31)."""
     queue = ours.new_queue(b"first", b"second", b"third")
     ids = {message.body: message.lookup_id for message in ours.manager.queue(queue).browse()}
     peer = connect()
@@ -157,7 +157,7 @@ def look_up(ours: MqqpSite, connect: Connect) -> None:
 
 
 def wait_and_time_out(ours: MqqpSite, connect: Connect) -> None:
-    """T16: an empty queue is waited for no longer than the client wants."""
+    """A read of an empty queue waits no longer than the client wants (T16)."""
     peer = connect()
     number = opened(peer, ours.new_queue())
     for found in (peer.start(number, RECEIVE, timeout=0), peer.start2(number, RECEIVE, timeout=30)):
@@ -165,7 +165,7 @@ def wait_and_time_out(ours: MqqpSite, connect: Connect) -> None:
 
 
 def wait_until_it_comes(ours: MqqpSite, connect: Connect) -> None:
-    """T17: a read that waits gets the message when it arrives."""
+    """A read that waits gets the message when it arrives (T17)."""
     queue = ours.new_queue()
     peer = connect()
     number = opened(peer, queue)
@@ -179,7 +179,7 @@ def wait_until_it_comes(ours: MqqpSite, connect: Connect) -> None:
 
 
 def cancel(ours: MqqpSite, connect: Connect) -> None:
-    """T23, T24: another connection ends a read that waits; the next message stays where it is."""
+    """Another connection cancels a read that waits, and the next message stays in the queue (T23, T24)."""
     queue = ours.new_queue()
     reader, other = connect(), connect()
     number = opened(reader, queue)
@@ -196,7 +196,7 @@ def cancel(ours: MqqpSite, connect: Connect) -> None:
 
 
 def purge(ours: MqqpSite, connect: Connect) -> None:
-    """T30: what is there goes at once, what is locked when its reader is done with it."""
+    """A purge deletes available messages now, and locked ones when their reader ends (T30)."""
     queue = ours.new_queue(b"first", b"second", b"third")
     peer = connect()
     number = opened(peer, queue)
@@ -208,7 +208,7 @@ def purge(ours: MqqpSite, connect: Connect) -> None:
 
 
 def hang_up(ours: MqqpSite, connect: Connect) -> None:
-    """T35: a client that goes away gives back what it did not acknowledge."""
+    """Messages of a client that disconnects return, unless they were acknowledged (T35)."""
     queue = ours.new_queue(b"first")
     peer = connect()
     assert body_of(peer.start(opened(peer, queue), RECEIVE).packet) == b"first"
@@ -218,7 +218,7 @@ def hang_up(ours: MqqpSite, connect: Connect) -> None:
 
 
 def ports_and_version(ours: MqqpSite, connect: Connect) -> None:
-    """T04, T07: where the interfaces are, and which version this is."""
+    """The endpoint mapper names the ports, and the server its version (T04, T07)."""
     peer = connect()
     assert [peer.port(kind) for kind in range(4)] == [ours.handshake_port, ours.read_port, 0, 0]
     assert [peer.handshake_port(kind) for kind in (0, 1, 2, 9)] == [
@@ -268,7 +268,7 @@ def access(ours: MqqpSite, anonymous: Connect, known: Connect, impostor: Connect
 
 
 def wrong_numbers(ours: MqqpSite, connect: Connect) -> None:
-    """T09, T11, T12, T29: numbers that no queue has."""
+    """Numbers that no queue has are refused (T09, T11, T12, T29)."""
     queue = ours.new_queue(b"first")
     peer = connect()
     assert peer.open(0) == (INVALID_PARAMETER, NO_HANDLE)
@@ -296,7 +296,7 @@ def exclusive_reader(ours: MqqpSite, connect: Connect) -> None:
 
 
 def wrong_handles(ours: MqqpSite, connect: Connect) -> None:
-    """T27, T46: handles that are NULL, of another kind, of another client, or used up."""
+    """Handles that are NULL, of another kind, of another client or closed are refused (T27, T46)."""
     queue = ours.new_queue(b"first")
     peer, other = connect(), connect()
     _, context, number = peer.open_remote(direct(queue))
@@ -314,7 +314,7 @@ def wrong_handles(ours: MqqpSite, connect: Connect) -> None:
 
 
 def wrong_stubs(ours: MqqpSite, connect: Connect) -> None:
-    """T06: stubs that are short, long or out of range are bad stub data; the connection goes on."""
+    """Stubs that are short, long or out of range are refused, and the connection stays open (T06)."""
     queue = ours.new_queue(b"first")
     peer = connect()
     number = opened(peer, queue)

@@ -37,7 +37,7 @@ def reasons(bench: Bench) -> list[MessageClass]:
 
 @pytest.mark.spec("DM-154", "DM-155", "DM-156", "DM-158")
 def test_a_deleted_queue_takes_all_its_messages_along() -> None:
-    """T15: available, locked in a transaction, held, express."""
+    """The messages are available, locked in a transaction, locked by a receipt, and express (T15)."""
     bench = Bench(subscribed=[PositionDeleted])
     bench.send("orders", b"locked", b"held", b"m3", time_to_be_received=60)
     bench.send("orders", b"express", delivery=Delivery.EXPRESS)

@@ -97,7 +97,7 @@ BAD: list[tuple[str, Event, str, str]] = [
     [pytest.param(event, limit, value, id=name) for name, event, limit, value in BAD],
 )
 def test_what_is_outside_its_range_changes_nothing(event: Event, limit: str, value: str) -> None:
-    """T80; the answer names the limit and the value."""
+    """The answer names the limit and the value (T80)."""
     bench = Bench("orders", "other")
     bench.send("orders", b"m1")
     before = everything(bench.state)

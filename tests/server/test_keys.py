@@ -25,7 +25,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.spec("DM-088", "DM-089")
 @pytest.mark.parametrize("purpose", Purpose)
 def test_there_is_a_key_for_each_provider_and_purpose(folder: Path, purpose: Purpose) -> None:
-    """T01; they are longer than printed."""
+    """The keys are longer than the specification prints (T01)."""
     keys = [decode_key(each) for each in own_keys(folder).public(purpose)]
     assert [key.provider for key in keys] == list(PROVIDERS)
     assert {(key.purpose, key.bits) for key in keys} == {(purpose, 2048)}

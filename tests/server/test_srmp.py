@@ -31,7 +31,7 @@ PLAIN = Listening("http", "127.0.0.1", 8480)
 
 
 class TestAddressed:
-    """SR-281: where receipts are asked for is where we listen."""
+    """Peers send receipts to the address at which this manager listens (SR-281)."""
 
     def test_on_the_loopback_it_is_localhost(self) -> None:
         reported = addressed(settings(), [PLAIN])

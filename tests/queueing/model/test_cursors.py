@@ -247,7 +247,7 @@ def test_a_first_peek_that_waits_stands_on_what_arrives() -> None:
 
 
 def test_a_waiting_cursor_takes_the_arrival_even_in_front_of_its_place() -> None:
-    """AN-50: the cursor jumps back to it."""
+    """The cursor moves back to the new message (AN-50)."""
     walk = Walk(b"m1")
     walk.peek()
     caller = walk.bench.begin_asking(PeekMessage(0, walk.handle, FOREVER_WAIT, walk.number, next=True))
@@ -292,7 +292,7 @@ def test_a_peek_that_may_not_wait_is_a_wait_of_no_time() -> None:
 
 
 def test_a_cursor_waits_once_at_a_time() -> None:
-    """AN-33: the second is refused, the first goes on waiting."""
+    """The second wait is refused, and the first continues (AN-33)."""
     walk = Walk()
     caller = walk.bench.begin_asking(PeekMessage(0, walk.handle, FOREVER_WAIT, walk.number))
     assert body(walk.peek(FOREVER_WAIT)) is HResult.ILLEGAL_CURSOR_ACTION

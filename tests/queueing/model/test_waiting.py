@@ -347,7 +347,7 @@ def test_closing_the_handle_ends_its_waits(tag: int) -> None:
 
 
 def test_deleting_the_queue_ends_its_waits() -> None:
-    """AN-23; those at its journal and subqueues too."""
+    """Waits at its journal and subqueues end too (AN-23)."""
     bench = Bench("orders", "orders;retry")
     callers = [wait(bench, queue) for queue in ("orders", "orders;retry", "orders;journal")]
     callers.append(wait_to_peek(bench))

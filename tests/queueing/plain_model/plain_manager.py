@@ -85,7 +85,7 @@ class PlainManager(PlainReads):
     # -- queues
 
     def _new_queue(self, path: str, *, journal: bool = False, **settings: int | bool) -> PlainQueue:
-        """DM-137: a journal of its own, unless it is a subqueue."""
+        """Create a queue, with a journal of its own unless it is a subqueue (DM-137)."""
         kept = None
         if journal:
             self._numbers += 1
@@ -112,7 +112,7 @@ class PlainManager(PlainReads):
         return OK
 
     def purge(self, path: str) -> tuple[HResult, int]:
-        """DM-184, DM-185: what is available goes now, what is locked when it comes back."""
+        """Delete available messages now, and locked ones when they are returned (DM-184, DM-185)."""
         queue = self.find(path)
         if queue is None:
             return HResult.QUEUE_NOT_FOUND, 0
@@ -125,7 +125,7 @@ class PlainManager(PlainReads):
         return OK, len(going)
 
     def delete(self, path: str) -> HResult:
-        """DM-154 to DM-156, and all that belongs to it (AN-23)."""
+        """Delete a queue with its journal and subqueues (DM-154 to DM-156, AN-23)."""
         queue = self.find(path)
         if queue is None:
             return HResult.QUEUE_NOT_FOUND
@@ -172,7 +172,7 @@ class PlainManager(PlainReads):
     # -- send and move
 
     def send(self, where: str | Open, messages: list[Message], transaction: UUID | None = None) -> HResult:
-        """DM-187 to DM-197: all of them or none."""
+        """Send all messages or none of them (DM-187 to DM-197)."""
         inside = self.usable(transaction) if transaction else None
         if transaction and not inside:
             return HResult.TRANSACTION_SEQUENCE
@@ -262,7 +262,7 @@ class PlainManager(PlainReads):
         self.transactions[identifier] = PlainTransaction()
 
     def prepare(self, identifier: UUID, *, single_phase: bool) -> HResult:
-        """DM-101 to DM-105; asked again, nothing changes."""
+        """Prepare a transaction; a repeat changes nothing (DM-101 to DM-105)."""
         transaction = self.transactions.get(identifier)
         if transaction is None or transaction.undone:
             return HResult.TRANSACTION_SEQUENCE
@@ -274,7 +274,7 @@ class PlainManager(PlainReads):
         return OK
 
     def commit(self, identifier: UUID) -> HResult:
-        """DM-106 to DM-111; a second commit after a prepare has the answer of the first."""
+        """Commit a transaction; a repeat after a prepare has the first answer (DM-106 to DM-111)."""
         transaction = self.transactions.get(identifier)
         if transaction is None or transaction.undone:
             return OK if self.outcomes.get(identifier) is True else HResult.TRANSACTION_SEQUENCE
@@ -305,7 +305,7 @@ class PlainManager(PlainReads):
             self._keep(copy_queue, entry)
 
     def abort(self, identifier: UUID) -> HResult:
-        """DM-112 to DM-116; a second abort after a prepare has the answer of the first."""
+        """Abort a transaction; a repeat after a prepare has the first answer (DM-112 to DM-116)."""
         transaction = self.transactions.get(identifier)
         if transaction is None:
             return OK if self.outcomes.get(identifier) is False else HResult.TRANSACTION_SEQUENCE

@@ -137,7 +137,7 @@ class PlainReads(PlainStore):
         hold: int = 0,
         transaction: UUID | None = None,
     ) -> PlainAnswer:
-        """DM-216 to DM-222, DM-307 to DM-313."""
+        """Peek or receive a message by its LookupIdentifier (DM-216 to DM-222, DM-307 to DM-313)."""
         inside = self.usable(transaction) if transaction else None
         if transaction and not inside:
             return HResult.TRANSACTION_SEQUENCE, ()
@@ -186,7 +186,7 @@ class PlainReads(PlainStore):
         return (entry, OK) if entry.peekable else (None, HResult.TRANSACTION_USAGE)
 
     def end_read(self, opened: Open, *, delete: bool, keys: list[Key]) -> HResult:
-        """DM-210 to DM-215; without keys, for all that is held."""
+        """End a read; without keys, for all messages of the receipt (DM-210 to DM-215)."""
         if opened.closed:
             return HResult.INVALID_HANDLE
         queue = opened.queue

@@ -79,7 +79,7 @@ class PlainStore:
         return where if where.queue else HResult.QUEUE_NOT_AVAILABLE
 
     def close(self, opened: Open) -> HResult:
-        """DM-181 to DM-183; what was held comes back."""
+        """Close a queue and return the messages that it had locked (DM-181 to DM-183)."""
         if opened.closed:
             return HResult.INVALID_HANDLE
         opened.closed = True
@@ -135,7 +135,7 @@ class PlainStore:
                 self.queues["system$;journal"].put(kept)
 
     def _leave(self, queue: PlainQueue, entry: Entry, *, received: bool) -> None:
-        """DM-286, DM-287: what was received may be journaled, what failed may be a dead letter."""
+        """Remove a message; journal it if it was received, else keep a dead letter (DM-286, DM-287)."""
         copy_queue = self._journal(queue, entry) if received else self._deadletter_queue(entry, queue)
         queue.entries.remove(entry)
         if copy_queue is not None:
@@ -230,7 +230,7 @@ class PlainStore:
         self._expire()
 
     def _serve(self, wait: Wait, news: list[Entry]) -> None:
-        """DM-289 to DM-291: a peek and a cursor get what came, a receive gets what is first."""
+        """Answer a wait: a peek and a cursor get the new message, a receive the first (DM-289 to DM-291)."""
         queue = wait.queue
         live = [each for each in queue.available() if not is_over(each, self.now)]
         new = [each for each in news if each in live]
@@ -248,7 +248,7 @@ class PlainStore:
     # -- time
 
     def _expire(self) -> None:
-        """DM-297: what is over and not locked goes, the earliest first."""
+        """Remove expired messages that are not locked, the earliest first (DM-297)."""
         over = [
             (entry.express, entry.expires, queue.number, entry.key, queue, entry)
             for queue in self.every_queue()

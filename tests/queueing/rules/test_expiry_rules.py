@@ -220,7 +220,7 @@ def test_a_locked_message_whose_time_ran_out_expires_after_a_restart() -> None:
 @pytest.mark.parametrize("prepared", [True, False])
 @pytest.mark.parametrize("reader_waits", [True, False])
 def test_a_message_that_expired_before_its_commit_is_never_shown(prepared: bool, reader_waits: bool) -> None:
-    """T65; AN-46: it wakes no waiting reader."""
+    """The expired message wakes no waiting reader (T65, AN-46)."""
     bench = Bench(subscribed=[PositionDeleted])
     transaction = bench.begin()
     bench.send("orders", b"m1", time_to_be_received=10, negative_journaling=True, transaction=transaction)

@@ -186,7 +186,7 @@ def test_a_handle_of_a_deleted_queue_is_not_one_of_its_successor() -> None:
 
 @pytest.mark.spec("DM-133", "DM-181", "DM-182", "DM-183")
 def test_closing_ends_waits_closes_cursors_and_gives_back_what_was_held() -> None:
-    """T27; AN-24 for the wait without a tag."""
+    """A wait without a tag ends too (T27, AN-24)."""
     bench = Bench()
     bench.send("orders", b"held")
     handle, other = opened(bench), opened(bench)

@@ -142,7 +142,7 @@ def test_what_leaves_a_journal_is_gone() -> None:
 
 @pytest.mark.parametrize(("second", "kept"), [(300, 2), (301, 1)])
 def test_a_copy_for_which_the_journal_has_no_room_is_not_kept(second: int, kept: int) -> None:
-    """AN-42: the receive succeeds without the copy."""
+    """The receive succeeds without the copy (AN-42)."""
     bench = journaled(journal_quota=1)
     bench.send("orders", sized(724), sized(second))
     assert len(bench.receive("orders", count=2).messages) == 2

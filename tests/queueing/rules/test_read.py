@@ -37,7 +37,7 @@ def reasons(bench: Bench) -> list[MessageClass]:
 
 @pytest.mark.spec("DM-203", "DM-207", "DM-208", "DM-287")
 def test_a_receive_takes_the_first_message_for_good() -> None:
-    """T37; AN-01: the first one is not passed over."""
+    """The first message is received, not the second (T37, AN-01)."""
     bench = Bench(subscribed=[PositionDeleted])
     bench.send("orders", b"m1", b"m2")
     assert body(bench.receive("orders")) == b"m1"

@@ -272,7 +272,7 @@ def test_what_a_transaction_received_comes_back_to_its_place_when_it_aborts(prep
 
 @pytest.mark.spec("DM-113", "DM-184")
 def test_what_a_transaction_received_goes_with_a_purge_when_it_aborts() -> None:
-    """T43; AN-10: the reason is the purge."""
+    """The reason of the deletion is the purge (T43, AN-10)."""
     bench = Bench(subscribed=[PositionDeleted])
     bench.send("orders", b"m1")
     transaction = bench.begin()
@@ -317,7 +317,7 @@ def test_what_a_transaction_received_counts_as_received_when_it_commits_after_a_
 
 @pytest.mark.parametrize("prepared", [True, False])
 def test_what_a_transaction_sends_survives_a_purge_before_it_commits(prepared: bool) -> None:
-    """AN-11; and a later reader that gives it back does not lose it to the old purge."""
+    """A later reader that returns the message does not lose it to the earlier purge (AN-11)."""
     bench = Bench()
     transaction = bench.begin()
     bench.send("orders", b"m1", transaction=transaction)

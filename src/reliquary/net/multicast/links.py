@@ -20,7 +20,7 @@ from reliquary.net.multicast.options import Encapsulation, MulticastOptions
 PGM: Final = 113
 """The number of the protocol PGM in an IP header."""
 ROUTER_ALERT: Final = bytes((0x94, 4, 0, 0))
-"""RFC 2113: SPMs, NCFs and repairs bear it, so that routers look at them (RFC 3208 4)."""
+"""The IP option of RFC 2113, which makes routers read SPMs, NCFs and repairs (RFC 3208 4)."""
 PACKETS_AT_ONCE: Final = 64
 RECEIVE_BUFFER: Final = 4 * 1024 * 1024
 LARGEST: Final = 65_535

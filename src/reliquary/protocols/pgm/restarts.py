@@ -48,7 +48,7 @@ class SpmOrder:
 
     @property
     def is_known(self) -> bool:
-        """Whether any SPM came."""
+        """Whether an SPM has arrived from the source."""
         return self._newest is not None
 
     @property

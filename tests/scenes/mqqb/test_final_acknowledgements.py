@@ -7,6 +7,7 @@ from uuid import UUID
 import pytest
 
 from reliquary.base.hresult import HResult
+from reliquary.protocols.mqqb.settings import MqqbSettings
 from reliquary.protocols.mqqb.state import Count
 from reliquary.queueing.model.events import ChangeQueue, DeleteQueue, EndRead, FlowControl, PurgeQueue
 from reliquary.queueing.model.message import Message, size_of
@@ -25,6 +26,7 @@ from tests.protocols.mqqb.mqqb_harness import (
 from tests.protocols.mqqb.pair import RIGHT, Pair
 from tests.queueing.state_checks import walk
 
+OTHER = "TCP:10.0.0.2\\private$\\other"
 NOWHERE = "TCP:10.0.0.2\\private$\\nowhere"
 STRANGER = UUID("11111111-2222-3333-4444-555555555555")
 
@@ -236,3 +238,35 @@ def test_a_manager_without_room_reports_what_became_of_a_message(full: str) -> N
     bench.handle(FlowControl(full == "throttled", "the disk is almost full"))
     again = bench.accepted()
     assert [each.message_class for each in again.final_acks] == [0x4000, 0x4000]
+
+
+@pytest.mark.mqqb("T-76")
+@pytest.mark.spec("QB-131")
+def test_an_order_acknowledgement_that_is_due_at_once_waits_for_the_refusal_that_it_confirms() -> None:
+    bench, peer = receiving(settings=MqqbSettings(most_coalesced=1))
+    peer.user(b"1", to=NOWHERE, stream=(1, 0))
+    bench.advance(2)
+    assert (len(peer.final_acks), peer.order_acks) == (1, [])
+    peer.ack_all()
+    bench.advance(2)
+    assert [each.body.number for each in peer.order_acks] == [1]
+
+
+@pytest.mark.mqqb("T-76")
+@pytest.mark.spec("QB-131")
+def test_an_order_acknowledgement_that_waits_for_the_window_confirms_no_message_refused_meanwhile() -> None:
+    bench, _ = receiving(settings=MqqbSettings(most_coalesced=1))
+    bench.create("other", transactional=True)
+    peer = bench.accepted(window=1)
+    peer.user(b"1", to=LEDGER, stream=(STREAM + 1, 1, 0))
+    peer.user(b"1", to=OTHER, stream=(1, 0))  # its order acknowledgement waits for that of the other stream
+    bench.ask(DeleteQueue(0, "other"))
+    peer.user(b"2", to=OTHER, stream=(2, 1))
+    assert [each.body.number for each in peer.order_acks] == [1]
+    peer.ack_all()
+    assert [each.body.number for each in peer.order_acks] == [1, 1]
+    for _ in range(4):
+        peer.ack_all()
+        bench.advance(1)
+    assert [each.body.number for each in peer.order_acks] == [1, 1, 2]
+    assert [each.message_class for each in peer.final_acks] == [0x8000]

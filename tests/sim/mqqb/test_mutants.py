@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from reliquary.base.time import Instant
 from reliquary.engine.core import Batch
@@ -18,10 +17,19 @@ from reliquary.protocols.mqqb.effects import Dial
 from reliquary.protocols.mqqb.receiver import messages, ordering, runs
 from reliquary.protocols.mqqb.sender import acks, packets, settling, streams, transmitting
 from reliquary.protocols.mqqb.sessions import acknowledging, links
-from reliquary.protocols.mqqb.state import Arriving, Entry, Session, SessionQueue, State, Weight
+from reliquary.protocols.mqqb.state import (
+    Arriving,
+    Entry,
+    ReceiverState,
+    Session,
+    SessionQueue,
+    State,
+    Weight,
+)
 from reliquary.protocols.mqqb.tables import MQQB_ACCEPTANCE
 from reliquary.queueing.model.message import MessageClass
-from reliquary.queueing.model.travel.transfer import Outcome, TransferEnded
+from reliquary.queueing.model.travel.transfer import MessageArrived, Outcome, TransferEnded
+from reliquary.queueing.travel import arrivals as queueing_arrivals
 from reliquary.sim.mqqb.network import StreamNetwork
 from reliquary.sim.mqqb.plugin import MqqbPlugin
 from reliquary.sim.process import Process
@@ -207,13 +215,8 @@ def test_g39_an_acknowledgement_that_names_a_number_not_taken_is_found(
 ) -> None:
     real = packets.order_ack_packet
 
-    def order_ack_packet(state: State, incoming: Any, peer: str, now: Instant) -> bytes:
-        ahead = replace(incoming.stream, last=incoming.stream.last + 1)
-        kept, incoming.stream = incoming.stream, ahead
-        try:
-            return real(state, incoming, peer, now)
-        finally:
-            incoming.stream = kept
+    def order_ack_packet(state: State, incoming: Any, last: int, peer: str, now: Instant) -> bytes:
+        return real(state, incoming, last + 1, peer, now)
 
     monkeypatch.setattr(transmitting, "order_ack_packet", order_ack_packet)
     assert first_failure().startswith("order ack")
@@ -245,6 +248,31 @@ def test_g59_packets_that_overtake_each_other_are_found(monkeypatch: pytest.Monk
     seeds = range(101, 141)  # one in thirty has packets that wait for a sync before others
     first = find_failure(partial(simulate, plugins=[MqqbPlugin]), seeds, "mqqb")
     assert first.startswith((*FOUND, "PacketFault")), first
+
+
+SHORTAGES = range(283, 400, 10)
+"""Seeds in which sites run out of disk space; in few of them a refusal meets that."""
+
+
+def test_a_refusal_without_room_for_its_report_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The final acknowledgement is not kept, and the order acknowledgement says that the message came."""
+
+    def put(state: Any, queue: Any, signal: MessageArrived, now: Instant) -> Any:
+        if queueing_arrivals._is_ours(signal.message) and state.manager.throttled:
+            return Outcome.TRY_LATER, MessageClass.NORMAL
+        return real(state, queue, signal, now)
+
+    real = queueing_arrivals._put_in_queue
+    monkeypatch.setattr(queueing_arrivals, "_put_in_queue", put)
+    monkeypatch.setattr(queueing_arrivals, "_is_full", lambda _: False)
+    assert first_failure(seeds=SHORTAGES).startswith(("loss", "left behind"))
+
+
+def test_an_order_acknowledgement_that_leaves_before_the_refusal_which_it_confirms_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ReceiverState, "has_refused", lambda *_: False)
+    assert first_failure().startswith("loss")
 
 
 def test_a_tx_message_that_is_delivered_by_its_session_acknowledgement_is_found(

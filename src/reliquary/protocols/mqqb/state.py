@@ -155,8 +155,11 @@ class Session:
     """ReceivedAck: a packet came since the Session Ack Wait Timer was started (QB-159)."""
     waits_for_ack: bool = False
     """Whether the Session Ack Wait Timer runs."""
-    order_acks: set[int] = field(default_factory=set)
-    """Incoming streams whose order acknowledgement is in the outbox."""
+    order_acks: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """Incoming streams whose order acknowledgement is in the outbox, by place.
+
+    Each has its stream, and the last number of that when the acknowledgement was last due.
+    """
 
     # -- packets that the peer sends
     received: int = 0
@@ -377,6 +380,10 @@ class ReceiverState:
     """Order acknowledgements that wait for these, by stream: the session, and since when they wait."""
     peers: dict[UUID, UUID] = field(default_factory=dict)
     """The peer whose session brought the last message of each sender."""
+
+    def has_refused(self, sender: UUID) -> bool:
+        """Return whether a sender may not know yet that a message was refused."""
+        return bool(self.refusals.of(sender)) or sender in self.unsettled
 
 
 class State(StreamState):

@@ -279,13 +279,17 @@ class MqqbMonitor(Monitor):
     # -- why messages leave
 
     def has_arrived(self, place: PlacedMessage) -> bool:
-        """Return whether a message got to another site, or was refused there; for some, whether it
-        was read."""
+        """Return whether it got to another site; of some, whether it was read there.
+
+        One outside of transactions may have been refused there, because nothing reports that.
+        """
         register, carried = self.register, self._carried
         sending = register.sendings.get(place.body)
         if sending is None:
             return True  # an acknowledgement; `leaves` and the scenes check those
         if not super().has_arrived(place):
+            if sending.transaction is not None:
+                return False  # a final acknowledgement reports its refusal
             may_be_refused = place.body in carried.too_late or self.may_be_refused(place.body)
             return may_be_refused and place.body in carried.came
         if sending.transaction is None:

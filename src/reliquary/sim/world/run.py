@@ -14,6 +14,7 @@ Modules of this folder:
     requests        a network that carries requests and their answers over connections
     network_faults  what goes wrong between sites
     partitions      sites that cannot reach each other for a while
+    shortages       sites that run out of disk space for a while
     applications    senders that write to other sites, and readers
 """
 
@@ -36,11 +37,13 @@ from reliquary.sim.reports import Report, failure_of
 from reliquary.sim.scheduler import Scheduler
 from reliquary.sim.site import Site
 from reliquary.sim.site_faults import SiteFaults
+from reliquary.sim.world import shortages
 from reliquary.sim.world.applications import INBOX, LEDGER, QueueCreator, readers_of
 from reliquary.sim.world.chains import check_chains, drawn, drawn_chains
 from reliquary.sim.world.plugin import Plugin
 from reliquary.sim.world.promises import Deliveries, check_left, check_loss, under_way
 from reliquary.sim.world.register import Register
+from reliquary.sim.world.shortages import Shortages
 from reliquary.sim.world.witness import SiteWitness
 
 NAMES: Final = ("a.example", "b.example", "c.example", "d.example")
@@ -89,6 +92,7 @@ class World:
         ]
         self.sites = {name: self._build_site(name, process, disk, say) for name in names}
         self.register.chains = {each.entry: each for each in self.chains}
+        self.shortages: Shortages | None = None
 
     def _build_site(
         self,
@@ -147,6 +151,9 @@ class World:
         for name, site in self.sites.items():
             for application in self._applications(name):
                 site.context.enter(application)
+        if shortages.are_due(self.seed):
+            hosts = [each.host for each in self.sites.values()]
+            self.shortages = Shortages(self.scheduler, self.chance, hosts)
         if restores.are_due(self.seed):
             restores.run_with_restores(
                 self.chance, [each.host for each in self.sites.values()], steps, self._until_turn
@@ -198,6 +205,8 @@ class World:
     def _end_faults(self) -> None:
         """End all faults, and let every application finish."""
         self.site_faults.end()
+        if self.shortages is not None:
+            self.shortages.end()
         for faults in self.network_faults:
             faults.end()
         for site in self.sites.values():

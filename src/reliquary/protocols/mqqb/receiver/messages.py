@@ -235,17 +235,17 @@ def judged(state: State, signal: ArrivalJudged, now: Instant) -> Session | None:
             # a message that is only ignored would count as received, and be lost (G-23).
             session.shortage = "the manager takes no messages at present"
         return session
+    if arriving.is_transactional:  # first, because an order acknowledgement waits for what is refused
+        refused = signal.outcome is Outcome.REFUSED  # QB-244, QB-245, QB-249, QB-264
+        doubtful = signal.reason is NOT_KNOWN and ordering.wants_final(arriving.message)
+        if refused or doubtful:
+            ordering.conclude(state, arriving.message, signal.reason)
     if arriving.late:
         _make_up(state, arriving, now)
     elif arriving.is_transactional:
         advance(state, arriving, session, now)
     elif signal.outcome is Outcome.DELIVERED or _is_dead_letter(signal, arriving.message):
         remember(state, arriving, now)
-    if arriving.is_transactional:
-        refused = signal.outcome is Outcome.REFUSED  # QB-244, QB-245, QB-249, QB-264
-        doubtful = signal.reason is NOT_KNOWN and ordering.wants_final(arriving.message)
-        if refused or doubtful:
-            ordering.conclude(state, arriving.message, signal.reason)
     return session
 
 

@@ -130,7 +130,7 @@ def send_order_ack(state: State, incoming: Incoming, now: Instant) -> None:
     incoming.receipted()
     if session is not None:
         state.receiver.owed.pop(place, None)
-        _put(session, place)
+        _put(session, incoming)
         pump(state, session, now)
         return
     # DEPARTS from 3.1.6.9 (QB-303): without a session the acknowledgement is sent later, because
@@ -153,7 +153,7 @@ def _is_delayed(state: State, incoming: Incoming, session: Session, now: Instant
     outgoing queue knows which of them report refusals.  The wait in each session is limited.
     """
     receiver, place, sender = state.receiver, incoming.place, incoming.key[0]
-    if not receiver.refusals.of(sender) and sender not in receiver.unsettled:
+    if not receiver.has_refused(sender):
         receiver.delayed_since.pop(place, None)
         return False
     number, since = receiver.delayed_since.get(place, (0, now))
@@ -163,11 +163,11 @@ def _is_delayed(state: State, incoming: Incoming, session: Session, now: Instant
     return 0 <= now - since < LONGEST_DELAY
 
 
-def _put(session: Session, place: int) -> None:
+def _put(session: Session, incoming: Incoming) -> None:
     """Put an order acknowledgement into the outbox of a session, once."""
-    if place not in session.order_acks:
-        session.order_acks.add(place)
-        session.outbox.append(Entry(Weight.ORDER_ACK, place=place))
+    if incoming.place not in session.order_acks:
+        session.outbox.append(Entry(Weight.ORDER_ACK, place=incoming.place))
+    session.order_acks[incoming.place] = (incoming.stream.number, incoming.stream.last)
 
 
 def on_session_open(state: State, session: Session, now: Instant) -> None:
@@ -230,6 +230,8 @@ def conclude(state: State, message: Message, reason: MessageClass) -> None:
     destination = f"PRIVATE={sender}\\{ORDER_QUEUE_NUMBER:08x}"
     never_arrived = MessageClass.NACK_BAD_DEST_QUEUE <= reason < MessageClass.NACK_QUEUE_DELETED
     receiver.finals[receiver.last_ticket] = (destination, sender, never_arrived)
+    if never_arrived:
+        receiver.refusals.add(sender)
     state.draft.signal(MessageArrived(NAME, (receiver.last_ticket, 0), destination, ack))
 
 
@@ -240,8 +242,8 @@ def on_final_judged(state: State, signal: ArrivalJudged) -> bool:
         return False
     destination, sender, never_arrived = final
     taken = signal.outcome is Outcome.DELIVERED
-    if taken and never_arrived:
-        state.receiver.refusals.add(sender)
+    if never_arrived and not taken:
+        state.receiver.refusals.remove(sender)
     state.counts[Count.FINAL_ACKS_SENT if taken else Count.FINAL_ACKS_LOST] += 1
     if not taken:
         what = "a final acknowledgement was not sent"

@@ -205,8 +205,8 @@ def _final_ack(state: State, message: Message, destination: str, peer: str) -> b
     ).encode()
 
 
-def order_ack_packet(state: State, incoming: Incoming, peer: str, now: Instant) -> bytes:
-    """Return the order acknowledgement for all accepted messages up to a gap (QB-129, QB-320, G-39).
+def order_ack_packet(state: State, incoming: Incoming, last: int, peer: str, now: Instant) -> bytes:
+    """Return the order acknowledgement for all up to the number `last` (QB-129, QB-320, G-39).
 
     `peer` is the address that it goes to (QB-063).
     """
@@ -218,7 +218,5 @@ def order_ack_packet(state: State, incoming: Incoming, peer: str, now: Instant) 
     # (G-39, G-42).
     receiver, seconds = state.receiver, in_whole_seconds(now)
     receiver.last_order_ack = (receiver.last_order_ack or seconds) + 1 & LOW
-    packet = acks.order_ack(
-        route, stream.number, stream.last, sent_time=seconds, message_id=receiver.last_order_ack
-    )
+    packet = acks.order_ack(route, stream.number, last, sent_time=seconds, message_id=receiver.last_order_ack)
     return packet.encode()

@@ -133,11 +133,19 @@ def _give_up(state: State, route: SessionQueue, entry: Entry, why: str) -> None:
 
 
 def _order_ack(state: State, session: Session, entry: Entry, now: Instant) -> bytes:
-    """Return the order acknowledgement of an incoming stream, for all messages accepted until now."""
-    session.order_acks.discard(entry.place)
+    """Return the order acknowledgement of an incoming stream, for all that was taken by now.
+
+    A message that was refused while the acknowledgement waited for the window is not in it: its sender must
+    know of the refusal first.  Empty if another stream has begun meanwhile.
+    """
+    number, last = session.order_acks.pop(entry.place)
     incoming = state.places[entry.place]
     stream = incoming.stream
-    if stream.acknowledged != stream.last:
-        apply(state, StreamAdvanced(*incoming.key, replace(stream, acknowledged=stream.last)))
+    if not state.receiver.has_refused(incoming.key[0]):
+        last = stream.last
+    elif number != stream.number:
+        return b""
+    if stream.acknowledged < last:
+        apply(state, StreamAdvanced(*incoming.key, replace(stream, acknowledged=last)))
     state.counts[Count.ORDER_ACKS_SENT] += 1
-    return order_ack_packet(state, incoming, session.address, now)
+    return order_ack_packet(state, incoming, last, session.address, now)

@@ -169,6 +169,46 @@ def test_clients_of_both_planes_may_have_to_show_a_certificate(tmp_path: Path) -
     assert asyncio.run(scene(True)) == [[200, 0, 0]] * 2
 
 
+def test_the_data_plane_speaks_with_and_without_tls_at_one_time(tmp_path: Path) -> None:
+    ours, theirs = Authority(tmp_path, "ours"), Authority(tmp_path, "theirs")
+    own, client, stranger = ours.vouch("a.example"), ours.vouch("b.example"), theirs.vouch("c.example")
+    settings = Settings(
+        folder=tmp_path / "data", data_port=0, data_tls_port=0, control_port=0, tls_certificate=own,
+        tls_key=own, tls_client_ca=ours.file, tls_client_required=True, queues=("orders",),
+    )  # fmt: skip
+
+    def context(certificate: Path | None = None, **versions: ssl.TLSVersion) -> ssl.SSLContext:
+        made = ssl.create_default_context(cafile=str(ours.file))
+        made.maximum_version = versions.get("newest", ssl.TLSVersion.MAXIMUM_SUPPORTED)
+        if certificate is not None:
+            made.load_cert_chain(certificate)
+        return made
+
+    async def send(url: str, tls: ssl.SSLContext | None = None) -> int:
+        async with HttpClient(url, tls=tls) as sender:
+            try:
+                return (await sender.request("POST", SEND, b'{"text": "hello"}')).status
+            except RequestFailed:
+                return 0
+
+    async def scene() -> None:
+        server = await build(settings)
+        try:
+            plain, control = await server.listen(settings)
+            await make_queues(server.opened, settings.queues)
+            tls = f"https://localhost:{server.bound[1].port}"
+            assert [each.scheme for each in server.bound] == ["http", "https"]
+            assert (plain, control.partition(":")[0]) == (server.bound[0].url, "https")
+            assert [await send(plain), await send(tls, context(client))] == [201, 201]
+            assert await send(tls, context(client, newest=ssl.TLSVersion.TLSv1_2)) == 201
+            assert [await send(tls, context(each)) for each in (None, stranger)] == [0, 0]
+            assert await send(f"http://localhost:{server.bound[1].port}") == 0
+        finally:
+            await server.stop()
+
+    asyncio.run(scene())
+
+
 @pytest.mark.parametrize("name", ["tls_client_ca", "srmp"])
 def test_a_file_of_trust_that_is_none_opens_nothing(tmp_path: Path, name: str) -> None:
     bad = tmp_path / "x.pem"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,15 +15,16 @@ from reliquary.server.acts_options import ActsOptions
 from reliquary.server.cautions import cautions, open_addresses, open_folders
 from reliquary.server.config import Settings
 from reliquary.server.history_options import HistoryOptions
+from tests.net.http.certificate import PEM
 from tests.queueing.manager_harness import Bench
 
 ALICE = User(name="alice", token_sha256=sha256(b"a").hexdigest())
 ROOT = User(name="root", token_sha256=sha256(b"r").hexdigest(), groups=("administrators",))
 
 
-def reported(bench: Bench, users: tuple[User, ...] = (), **chosen: str | bool | Path) -> list[str]:
+def reported(bench: Bench, users: tuple[User, ...] = (), **chosen: Any) -> list[str]:
     """Return the warnings of a server with these users."""
-    settings = Settings(users=users, **chosen)  # type: ignore[arg-type]
+    settings = Settings(users=users, **chosen)
     known = Users(bench.state.identity().identifier, users)
     return list(cautions(settings, bench.state, known))
 
@@ -62,6 +64,18 @@ def test_folders_that_every_user_of_the_computer_can_enter_are_named(tmp_path: P
     data.chmod(0o755)
     assert reported(Bench(), folder=data)[0] == expected.format(data)
     assert list(open_folders(Settings(folder=tmp_path / "nowhere"))) == []
+
+
+def test_a_plain_port_beside_one_that_requires_certificates_is_named() -> None:
+    tls: dict[str, Any] = {
+        "tls_certificate": PEM,
+        "tls_key": PEM,
+        "tls_client_ca": PEM,
+        "tls_client_required": True,
+    }
+    assert reported(Bench(), **tls) == []
+    [said] = reported(Bench(), data_tls_port=0, **tls)
+    assert said.startswith("access: tls_client_required counts at data_tls_port; clients of data_port speak")
 
 
 @pytest.mark.parametrize(

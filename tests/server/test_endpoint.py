@@ -38,9 +38,9 @@ class Toy(Endpoint):
         self._asked += 1
         responder.respond(200, request.path.encode())
 
-    async def listen(self, listener: Listener, at: Listening) -> None:
+    async def listen(self, listener: Listener, at: Sequence[Listening]) -> None:
         assert listener.connections == 0
-        HAPPENED.append(f"listen at {at.scheme}")
+        HAPPENED.append(f"listen at {at[0].scheme}")
 
     def pause(self, pressed: bool) -> None:
         HAPPENED.append("pause" if pressed else "resume")

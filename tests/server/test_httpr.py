@@ -321,21 +321,21 @@ class TestAddressed:
     PLAIN = Listening("http", "127.0.0.1", 8480)
 
     def test_on_the_loopback_we_are_localhost(self) -> None:
-        reported = addressed(Settings(computer_name="HERE"), self.PLAIN)
+        reported = addressed(Settings(computer_name="HERE"), [self.PLAIN])
         assert reported.origin == "httpr://localhost:8480"
         assert "localhost:8480" in reported.authorities
 
     def test_elsewhere_we_are_the_computer(self) -> None:
-        reported = addressed(Settings(computer_name="HERE"), Listening("http", "0.0.0.0", 80))
+        reported = addressed(Settings(computer_name="HERE"), [Listening("http", "0.0.0.0", 80)])
         assert reported.origin == "httpr://HERE"
 
     def test_over_tls_our_names_say_so(self) -> None:
-        reported = addressed(Settings(computer_name="HERE"), Listening("https", "0.0.0.0", 8480))
+        reported = addressed(Settings(computer_name="HERE"), [Listening("https", "0.0.0.0", 8480)])
         assert reported.origin == "httprs://HERE:8480"
 
     def test_what_was_chosen_counts_and_other_names_mean_us_too(self) -> None:
         options = HttprOptions(origin="httpr://mq.example:81", names=("other", "far:9"))
-        reported = addressed(Settings(computer_name="HERE", tables=(options,)), self.PLAIN)
+        reported = addressed(Settings(computer_name="HERE", tables=(options,)), [self.PLAIN])
         assert reported.origin == "httpr://mq.example:81"
         assert {"mq.example:81", "other", "other:8480", "far:9", "here"} <= reported.authorities
         assert "mq.example" not in reported.authorities

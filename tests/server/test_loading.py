@@ -54,6 +54,7 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         data_port = 1
         control_host = "::1"
         control_port = 2
+        data_tls_port = 3
         log_format = "json"
         log_level = "debug"
         names = ["mq.example", "mq"]
@@ -109,6 +110,7 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         data_port=1,
         control_host="::1",
         control_port=2,
+        data_tls_port=3,
         names=("mq.example", "mq"),
         log_format=LogFormat.JSON,
         log_level=LogLevel.DEBUG,
@@ -232,6 +234,11 @@ def test_the_clients_variables_are_not_ours() -> None:
         pytest.param("computer_name = 'a b'", "computer_name cannot contain ' '", id="bad name"),
         pytest.param("computer_name = 'a\\\\b'", "computer_name cannot contain", id="a path"),
         pytest.param("tls_key = '/k'", "tls_certificate and tls_key belong together", id="half of TLS"),
+        pytest.param("data_tls_port = 1", "data_tls_port means nothing without tls_cert", id="a port alone"),
+        pytest.param("data_tls_port = -1", "data_tls_port is 0 to 65535, not -1", id="negative TLS port"),
+        pytest.param(
+            "data_port = 7\ndata_tls_port = 7", "data_tls_port is 7, and so is data_port", id="one port twice"
+        ),
         pytest.param("tls_client_ca = '/a'", "tls_client_ca means nothing without tls_cert", id="CA alone"),
         pytest.param("tls_client_required = true", "tls_client_required needs tls_client_ca", id="no CA"),
         pytest.param("srmp = 1", "srmp is a table, [srmp], not 1", id="no table"),

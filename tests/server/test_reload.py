@@ -288,7 +288,12 @@ def test_queues_are_created_and_those_that_are_there_are_left(tmp_path: Path) ->
     play(tmp_path, scene)
 
 
-def test_certificates_are_read_anew_and_a_bad_one_changes_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "ports", [pytest.param({}, id="one port"), pytest.param({"data_tls_port": 0}, id="a port for TLS")]
+)
+def test_certificates_are_read_anew_and_a_bad_one_changes_nothing(
+    tmp_path: Path, ports: dict[str, int]
+) -> None:
     ours = Authority(tmp_path, "ours")
     first, second = ours.vouch("first.example"), ours.vouch("second.example")
     used = tmp_path / "used.pem"
@@ -307,21 +312,21 @@ def test_certificates_are_read_anew_and_a_bad_one_changes_nothing(tmp_path: Path
         return ssl.PEM_cert_to_DER_cert(text[text.index("-----BEGIN CERT") :])
 
     async def scene(harness: Harness) -> None:
-        urls = (harness.url, harness.control_url)
+        urls = (harness.server.bound[-1].url, harness.control_url)
         assert [await shown(url) for url in urls] == [der(first)] * 2
         used.write_text("no certificate")
         with pytest.raises(UsageError, match=r"used\.pem has no certificate in PEM"):
             await reload(harness, users=USERS)
         assert harness.server.reloader.settings.users == ()
-        assert await shown(harness.url) == der(first)
+        assert await shown(urls[0]) == der(first)
         used.write_bytes(second.read_bytes())
         assert (await reload(harness)).applied == ["tls_certificate"]
         assert [await shown(url) for url in urls] == [der(second)] * 2
         assert (await reload(harness)).applied == []
-        report = await reload(harness, tls_certificate=None, tls_key=None)
-        assert report.restart == ["tls_certificate", "tls_key"]
+        report = await reload(harness, tls_certificate=None, tls_key=None, data_tls_port=None)
+        assert report.restart == [*ports, "tls_certificate", "tls_key"]
 
-    play(tmp_path, scene, tls_certificate=used, tls_key=used)
+    play(tmp_path, scene, tls_certificate=used, tls_key=used, **ports)
 
 
 def test_every_setting_that_differs_is_found_and_every_reloadable_one_is_a_setting() -> None:

@@ -23,6 +23,7 @@ from reliquary.net.clock import RealClock
 from reliquary.server import run
 from reliquary.server.exits import Exit
 from reliquary.server.logs import LogFormat, LogHandler
+from tests.net.http.certificate import PEM
 from tests.server.process import Process, ends, running, stop
 
 
@@ -208,6 +209,20 @@ def test_an_address_that_cannot_be_bound_is_named_with_what_to_do(code: int, exp
         unknown
         == "no address for a:1 (data), a:2 (control): no name; data_port and control_port choose other ports"
     )
+
+
+def test_the_port_with_tls_is_shown_and_named_when_it_is_in_use(tmp_path: Path) -> None:
+    secured = {"TLS_CERTIFICATE": str(PEM), "TLS_KEY": str(PEM)}
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        code, err = ends(tmp_path / "data", DATA_TLS_PORT=str(port), **secured)
+    assert code == Exit.PORT_IN_USE
+    assert f"127.0.0.1:{port} (data with TLS) is in use" in one_sentence(err)
+    assert "choose another port with data_tls_port" in err
+    with running(tmp_path / "data", DATA_TLS_PORT="0", **secured) as server:
+        assert re.search(
+            r"data plane +http://127.0.0.1:\d+\n +with TLS +https://127.0.0.1:\d+\n", server.said
+        )
 
 
 @pytest.mark.parametrize("plane", ["DATA_PORT", "CONTROL_PORT"])

@@ -113,12 +113,21 @@ def test_a_server_whose_wsrm_is_off_has_nothing_there(tmp_path: Path) -> None:
     ],
 )
 def test_our_origin_follows_from_where_we_listen(data: Listening, origin: str) -> None:
-    assert addressed(Settings(computer_name="HERE"), data).origin == origin
+    assert addressed(Settings(computer_name="HERE"), [data]).origin == origin
 
 
 def test_an_origin_that_was_chosen_counts_and_other_names_mean_us_too() -> None:
     options = WsrmOptions(origin="http://mq.example:81", names=("other", "far:9"))
-    found = addressed(Settings(computer_name="HERE", tables=(options,)), Listening("http", "127.0.0.1", 8480))
+    found = addressed(
+        Settings(computer_name="HERE", tables=(options,)), [Listening("http", "127.0.0.1", 8480)]
+    )
     assert found.origin == "http://mq.example:81"
     assert {"mq.example:81", "other", "other:8480", "far:9", "here"} <= found.authorities
     assert "mq.example" not in found.authorities
+
+
+def test_a_second_port_means_us_and_the_first_one_names_us() -> None:
+    both = [Listening("http", "127.0.0.1", 8480), Listening("https", "127.0.0.1", 8443)]
+    found = addressed(Settings(computer_name="HERE"), both)
+    assert found.origin == "http://localhost:8480"
+    assert {"localhost:8480", "localhost:8443"} <= found.authorities

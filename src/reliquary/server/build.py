@@ -7,7 +7,7 @@ settings --> engine on a folder --> endpoints --> data plane: their mounts on on
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib import import_module
@@ -81,18 +81,29 @@ class Server:
     sampler: Sampler
     reloader: Reloader
     """Applies settings that are read anew."""
+    planes: Planes
+    """The TLS contexts of both planes."""
     tracing: Tracing | None = None
     """Spans of OpenTelemetry; None where the settings name no endpoint for them."""
+    bound: list[Listening] = field(default_factory=list)
+    """The addresses of the data plane, that of `data_port` first; empty until it listens."""
 
     async def listen(self, settings: Settings) -> tuple[str, str]:
-        """Open both planes and return their addresses."""
-        scheme = "http" if settings.tls_certificate is None else "https"
-        data = await self.data.listen(settings.data_host, settings.data_port)
+        """Open both planes and return the address of `data_port` and that of the control plane."""
+        tls = None if self.planes.data is None else self.planes.data.front
+        scheme = "http" if tls is None else "https"
+        if settings.data_tls_port is None:
+            data = await self.data.listen(settings.data_host, settings.data_port, tls=tls)
+            self.bound.append(Listening(scheme, *data))
+        else:
+            data = await self.data.listen(settings.data_host, settings.data_port)
+            secured = await self.data.listen(settings.data_host, settings.data_tls_port, tls=tls)
+            self.bound.extend([Listening("http", *data), Listening("https", *secured)])
         for endpoint in self.endpoints:
-            await endpoint.listen(self.data, Listening(scheme, *data))
+            await endpoint.listen(self.data, self.bound)
         control = await self.control.listen(settings.control_host, settings.control_port)
         self.sampler.start()
-        return _url(scheme, *data), _url(scheme, *control)
+        return self.bound[0].url, Listening(scheme, *control).url
 
     def pause(self, pressed: bool) -> None:
         """Read nothing from any client while the engine has enough to do."""
@@ -185,7 +196,7 @@ async def build(settings: Settings, *more: ServerProtocol) -> Server:
     )
     endpoints = tuple(each.build(parts) for each in setups)
     mounts = [mount for endpoint in endpoints for mount in endpoint.mounts()]
-    data = Listener(mounts, limits=limits, tls=tls, clock=clock, budget=budget)
+    data = Listener(mounts, limits=limits, clock=clock, budget=budget)
     counters = [endpoint.counters for endpoint in endpoints]
     counters.append(partial(protocol_counters.families, opened))
     counters.append(partial(limit_counters.families, budget))
@@ -201,7 +212,9 @@ async def build(settings: Settings, *more: ServerProtocol) -> Server:
     control_tls = None if planes.control is None else planes.control.front
     control = ControlListener(app, tls=control_tls, clock=clock, budget=budget)
     tracing = _tracing(settings, opened, clock)
-    server = Server(opened, data, control, users, endpoints, space, console.sampler, reloader, tracing)
+    server = Server(
+        opened, data, control, users, endpoints, space, console.sampler, reloader, planes, tracing
+    )
     opened.engine.on_pressure = server.pause
     space.start(Callbacks(opened.engine.submit, opened.engine.warn, opened.disk.reclaim))
     return server
@@ -262,7 +275,3 @@ def release() -> str:
         return version("reliquary")
     except PackageNotFoundError:
         return "0"
-
-
-def _url(scheme: str, host: str, port: int) -> str:
-    return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"

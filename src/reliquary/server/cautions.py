@@ -26,6 +26,11 @@ def cautions(settings: Settings, state: State, users: Users) -> Iterator[str]:
     if reached := open_addresses(settings):
         where = " and ".join(reached)
         yield f"access: no users are named: every client that reaches {where} may do everything"
+    if settings.tls_client_required and settings.data_tls_port is not None:
+        yield (
+            "access: tls_client_required counts at data_tls_port; clients of data_port speak plain HTTP"
+            " and show no certificate"
+        )
     if not settings.users:
         return
     if not any(ADMINISTRATORS in user.groups for user in users.principals):

@@ -48,6 +48,8 @@ class Settings:
     """The address at which the data plane listens."""
     data_port: int = 8480
     """The port of the data plane; 0 takes any free port."""
+    data_tls_port: int | None = None
+    """A further port of the data plane, with TLS, while `data_port` speaks HTTP; 0 takes any free port."""
     control_host: str = "127.0.0.1"
     """The address at which the control plane and the console listen."""
     control_port: int = 8481
@@ -117,11 +119,7 @@ class Settings:
     """The users that clients can authenticate as; without any, all are anonymous.  Only in the file."""
 
     def __post_init__(self) -> None:
-        for name in ("data_port", "control_port"):
-            if not 0 <= getattr(self, name) <= 65535:
-                raise UsageError(f"{name} is 0 to 65535, not {getattr(self, name)}")
-        if self.control_port == self.data_port != 0 and self.control_host == self.data_host:
-            raise UsageError(f"control_port is {self.control_port}, and so is data_port: each needs its own")
+        _check_ports(self)
         for name in ("data_host", "control_host"):
             if not getattr(self, name):
                 raise UsageError(
@@ -159,7 +157,21 @@ class Settings:
         return next((each for each in self.tables if isinstance(each, kind)), None) or kind()
 
 
+def _check_ports(settings: Settings) -> None:
+    for name in ("data_port", "data_tls_port", "control_port"):
+        if not 0 <= (getattr(settings, name) or 0) <= 65535:
+            raise UsageError(f"{name} is 0 to 65535, not {getattr(settings, name)}")
+    taken = {(settings.data_host, settings.data_port): "data_port"}
+    for name, host in (("control_port", settings.control_host), ("data_tls_port", settings.data_host)):
+        port = getattr(settings, name)
+        other = taken.setdefault((host, port), name)
+        if port and other != name:
+            raise UsageError(f"{name} is {port}, and so is {other}: each needs its own")
+
+
 def _check_tls(settings: Settings) -> None:
+    if settings.data_tls_port is not None and settings.tls_certificate is None:
+        raise UsageError("data_tls_port means nothing without tls_certificate and tls_key")
     if settings.tls_client_ca is not None and settings.tls_certificate is None:
         raise UsageError("tls_client_ca means nothing without tls_certificate and tls_key")
     if settings.tls_client_required and settings.tls_client_ca is None:

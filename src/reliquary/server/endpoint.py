@@ -43,8 +43,11 @@ class Endpoint:
         """Return the mounts of the paths of the data plane that belong to it."""
         return ()
 
-    async def listen(self, listener: Listener, at: Listening) -> None:
-        """Open its own sockets, or raise OSError; `listener` has its mounts, and `at` is its address."""
+    async def listen(self, listener: Listener, at: Sequence[Listening]) -> None:
+        """Open its own sockets, or raise OSError; `listener` has its mounts at these addresses.
+
+        The names by which others know us are made of the first address.
+        """
 
     def pause(self, pressed: bool) -> None:
         """Read nothing from its own sockets while the engine has enough to do."""

@@ -50,7 +50,7 @@ class HttprEndpoint(Endpoint):
         """Return the mount of POSTs to /httpr/."""
         return (self.receiving.mount(),)
 
-    async def listen(self, listener: Listener, at: Listening) -> None:
+    async def listen(self, listener: Listener, at: Sequence[Listening]) -> None:
         """Set the names of our agents, now that the port is known, and let the machine cut connections."""
 
         def cut(effect: CutConnection) -> None:
@@ -138,9 +138,10 @@ def renamed(httpr: State, origin: str) -> list[Warn]:
     ]
 
 
-def addressed(settings: Settings, data: Listening) -> Addressed:
+def addressed(settings: Settings, listening: Sequence[Listening]) -> Addressed:
     """Return the names of our agents, and the other names that mean them."""
     options = settings.table(HttprOptions)
+    data = listening[0]
     origin = options.origin or SCHEMES[data.scheme] + data.authority(own_name(settings, [data]))
     given = {*options.names, origin.partition("://")[2]}
-    return Addressed(origin, authorities(settings, [data], given))
+    return Addressed(origin, authorities(settings, listening, given))

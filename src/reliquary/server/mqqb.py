@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -36,7 +36,7 @@ class MqqbEndpoint(Endpoint):
     bound: tuple[str, int] = ("", 0)
     """The address at which it listens, once it does."""
 
-    async def listen(self, listener: Listener, at: Listening) -> None:
+    async def listen(self, listener: Listener, at: Sequence[Listening]) -> None:
         """Open the port, and that for pings if they are answered; the machine learns our addresses."""
         del listener, at
         options = self._options()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -51,7 +51,7 @@ class MqqpEndpoint(Endpoint):
     courier: Courier
     ports: PortsKnown = field(default_factory=PortsKnown)
 
-    async def listen(self, listener: Listener, at: Listening) -> None:
+    async def listen(self, listener: Listener, at: Sequence[Listening]) -> None:
         """Open both ports, and that of the endpoint mapper if there is one; the machine learns them."""
         del listener, at
         options, host = self._options(), self._host()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Final
 
@@ -25,19 +25,24 @@ class Listening:
     host: str
     port: int
 
+    @property
+    def url(self) -> str:
+        """The URL of this address."""
+        return f"{self.scheme}://{bracketed(self.host)}:{self.port}"
+
     def authority(self, name: str) -> str:
         """Return this address as a URL has it, with one of our host names."""
         return name if self.port == USUAL_PORTS[self.scheme] else f"{name}:{self.port}"
 
 
-def own_name(settings: Settings, listening: list[Listening]) -> str:
+def own_name(settings: Settings, listening: Sequence[Listening]) -> str:
     """Return our name for others: `localhost` if we listen on the loopback alone, else the computer's."""
     if all(is_loopback(each.host) for each in listening):
         return "localhost"
     return settings.computer_name
 
 
-def authorities(settings: Settings, listening: list[Listening], given: Set[str]) -> frozenset[str]:
+def authorities(settings: Settings, listening: Sequence[Listening], given: Set[str]) -> frozenset[str]:
     """Return all our names, each alone and with each of our ports; given names may have a port."""
     names = {settings.computer_name, host_name(), *LOOPBACK}
     if settings.domain:

@@ -47,7 +47,11 @@ COLLECT_SELDOM: Final = (100_000, 50, 1000)
 
 _BOUND: Final = re.compile(r"address \('([^']+)', (\d+)")
 """The address that asyncio could not bind, in its sentence."""
-_PORTS: Final = {"data": "--port (data_port)", "control": "--control-port (control_port)"}
+_PORTS: Final = {
+    "data": "--port (data_port)",
+    "data with TLS": "data_tls_port",
+    "control": "--control-port (control_port)",
+}
 """The settings of the ports of both planes."""
 
 
@@ -224,7 +228,13 @@ def _die(failure: BaseException) -> NoReturn:
 def _no_address(server: Server, settings: Settings, why: OSError) -> str:
     data, control = settings.data_host, settings.control_host
     own = [address for endpoint in server.endpoints for address in endpoint.own_addresses()]
-    wanted = [f"{data}:{settings.data_port} (data)", *own, f"{control}:{settings.control_port} (control)"]
+    secured = [] if settings.data_tls_port is None else [f"{data}:{settings.data_tls_port} (data with TLS)"]
+    wanted = [
+        f"{data}:{settings.data_port} (data)",
+        *secured,
+        *own,
+        f"{control}:{settings.control_port} (control)",
+    ]
     return listening_failure(wanted, why)
 
 
@@ -264,7 +274,8 @@ def _welcome(settings: Settings, data: str, control: str, server: Server) -> Non
     sys.stdout.write(
         f"Reliquary {release()} is ready.\n"
         f"  data plane     {data}\n"
-        f"  control plane  {control}\n"
+        + "".join(f"  with TLS       {each.url}\n" for each in server.bound[1:])
+        + f"  control plane  {control}\n"
         f"  web console    {control}/console\n"
         f"  messages in    {settings.folder.resolve()}\n"
         + "".join(f"  open to all    {host}: no users are named\n" for host in open_addresses(settings))

@@ -53,10 +53,10 @@ class SrmpEndpoint(Endpoint):
         """Return the mount of POSTs to /msmq/."""
         return (self.receiving.mount(),)
 
-    async def listen(self, listener: Listener, at: Listening) -> None:
+    async def listen(self, listener: Listener, at: Sequence[Listening]) -> None:
         """Open the ports of SRMP's own, then give the machine its addresses."""
         del listener
-        listening = [at]
+        listening = list(at)
         for scheme, own in self.own.items():
             bound = await own.listen(self._host(), self._ports()[scheme])
             listening.insert(0, Listening(scheme, *bound))

@@ -47,7 +47,7 @@ class WsrmEndpoint(Endpoint):
         """Return the mount of requests to /wsrm/."""
         return (self.receiving.mount(),)
 
-    async def listen(self, listener: Listener, at: Listening) -> None:
+    async def listen(self, listener: Listener, at: Sequence[Listening]) -> None:
         """Give the machine the names of our endpoints, now that the port is known."""
         del listener
         known = addressed(self.settings, at)
@@ -117,9 +117,10 @@ def prepare(settings: Settings) -> WsrmSetup:
 WSRM: Final = ServerProtocol(prepare=prepare, table=TABLE)
 
 
-def addressed(settings: Settings, data: Listening) -> Addressed:
+def addressed(settings: Settings, listening: Sequence[Listening]) -> Addressed:
     """Return the names of our endpoints, and the other names that mean them."""
     options = settings.table(WsrmOptions)
+    data = listening[0]
     origin = options.origin or f"{data.scheme}://{data.authority(own_name(settings, [data]))}"
     given = {*options.names, origin.partition("://")[2]}
-    return Addressed(origin, authorities(settings, [data], given))
+    return Addressed(origin, authorities(settings, listening, given))

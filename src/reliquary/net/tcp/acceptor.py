@@ -36,20 +36,28 @@ class Acceptor:
         tls: ssl.SSLContext | None = None,
         handshake_time: Duration,
     ) -> None:
-        """`connect` makes the protocol of each new connection, which enters `shared`."""
+        """`connect` makes the protocol of each new connection, which enters `shared`.
+
+        With `tls`, all addresses of `listen` speak TLS.
+        """
         self._connect = connect
         self._connections = shared
         self._clock = clock
         self._tls = tls
-        self._handshake = None if tls is None else handshake_time / SECOND
+        self._handshake = handshake_time / SECOND
         self._servers: list[asyncio.AbstractServer] = []
         self._paths: list[Path] = []
         self._timer: asyncio.TimerHandle | None = None
 
-    async def listen(self, host: str = "127.0.0.1", port: int = 0) -> tuple[str, int]:
-        """Accept on a TCP address, and return the bound one; OSError when it cannot be bound."""
+    async def listen(
+        self, host: str = "127.0.0.1", port: int = 0, *, tls: ssl.SSLContext | None = None
+    ) -> tuple[str, int]:
+        """Accept on a TCP address, and return the bound one; OSError when it cannot be bound.
+
+        `tls` lets this address speak TLS where others of the acceptor do not.
+        """
         server = await asyncio.get_running_loop().create_server(
-            self._connect, host, port, ssl=self._tls, backlog=BACKLOG, ssl_handshake_timeout=self._handshake
+            self._connect, host, port, backlog=BACKLOG, **self._secured(tls or self._tls)
         )
         self._begin(server)
         bound = server.sockets[0].getsockname()
@@ -58,10 +66,14 @@ class Acceptor:
     async def listen_unix(self, path: str | Path) -> None:
         """Accept on a unix socket; its file is removed by `stop_accepting`."""
         server = await asyncio.get_running_loop().create_unix_server(
-            self._connect, str(path), ssl=self._tls, backlog=BACKLOG, ssl_handshake_timeout=self._handshake
+            self._connect, str(path), backlog=BACKLOG, **self._secured(self._tls)
         )
         self._begin(server)
         self._paths.append(Path(path))
+
+    def _secured(self, tls: ssl.SSLContext | None) -> dict[str, Any]:
+        """Return the arguments of asyncio for TLS; there are none without it."""
+        return {} if tls is None else {"ssl": tls, "ssl_handshake_timeout": self._handshake}
 
     def _begin(self, server: asyncio.AbstractServer) -> None:
         if self._connections.draining:

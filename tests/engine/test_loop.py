@@ -29,9 +29,9 @@ from reliquary.engine import loop as loop_module
 from reliquary.engine import syncs as syncs_module
 from reliquary.engine.core import Core
 from reliquary.engine.loop import Answered, Engine, EngineStopped
-from reliquary.engine.syncs import INLINE_TURNS
+from reliquary.engine.syncs import INLINE_TURNS, SYNC_BYTES
 from reliquary.store.staging import StagedRows
-from tests.engine.machines import NOON, Do, Look, Noted, Scribe, SlowDisk, Whisper, Write
+from tests.engine.machines import NOON, Do, Keep, Look, Noted, Scribe, SlowDisk, Whisper, Write
 
 MANY = INLINE_TURNS + 6
 """More turns than are synced inline."""
@@ -120,6 +120,34 @@ def test_what_was_not_logged_again_is_logged_later_or_when_the_engine_stops(
         assert caplog.messages == ["orders: lost 1 times: full"]
         await room.stop()
         assert caplog.messages == ["orders: lost 1 times: full", "orders: lost 2 times: full"]
+
+    run(story)
+
+
+def test_the_sync_of_many_bytes_begins_before_the_turns_of_further_requests() -> None:
+    async def story(room: Room) -> None:
+        for name in "abcde":
+            room.write(name * (SYNC_BYTES // 2))
+        await room.sync_begun()
+        assert room.engine.syncs.sizes.sum == 2  # the turns that the sync covers
+        await room.until(lambda: len(room.scribe.seen) == 5)  # their turns run beside the sync
+        assert room.answers == []
+        room.disk.let_go()
+        await room.until(lambda: bool(room.answers))
+        assert [str(answer)[0] for answer in room.answers] == ["a", "b"]
+        await room.stop()
+        assert [str(answer)[0] for answer in room.answers] == list("abcde")
+
+    run(story)
+
+
+def test_turns_without_effects_run_on_however_many_bytes_they_have() -> None:
+    async def story(room: Room) -> None:
+        for name in "abc":
+            room.engine.submit(Keep(name * SYNC_BYTES))
+        await tick()
+        assert len(room.scribe.seen) == 3
+        await room.stop()
 
     run(story)
 

@@ -34,7 +34,7 @@ from reliquary.base.turn import (
 from reliquary.engine.alarm import Alarm
 from reliquary.engine.clock import Clock
 from reliquary.engine.core import Core
-from reliquary.engine.syncs import Syncs
+from reliquary.engine.syncs import SYNC_BYTES, Syncs
 from reliquary.engine.warnings import Warnings
 from reliquary.store.disk import Disk
 
@@ -201,10 +201,13 @@ class Engine:
         now = self._clock.now()
         if self._clock.jumps != self._alarm.jumps:
             self._alarm.follow_calendar()
-        events, turn = self._events, self._core.turn
+        events, turn, rows = self._events, self._core.turn, self._core.rows
         count = min(len(events), TURNS_AT_ONCE)
-        for _ in range(count):
+        for done in range(1, count + 1):
             turn(events.popleft(), now)
+            if rows.size >= SYNC_BYTES and self.syncs.is_due:  # the other turns run beside the sync
+                count = done
+                break
         self.turns += count
         self.syncs.turns += count
 

@@ -10,6 +10,7 @@ sync serve as many turns as possible:
     a sync runs in the store's thread   until it ends; a batch that gets too large is written before
     no effect waits to leave            until one does, or for a short while: the next sync covers it
     nothing was changed                 not at all: answers that show only what is safe leave at once
+    it has many bytes                   not at all: the thread syncs them while the next turns run
     a turn expects work beside the sync not at all: the thread syncs, and the work goes on meanwhile
     otherwise                           until the loop has looked at its sockets once more and found nothing,
                                         or the batch is full
@@ -42,8 +43,8 @@ OPEN_BYTES: Final = 2 * 1024 * 1024
 INLINE_TURNS: Final = 64
 INLINE_BYTES: Final = 64 * 1024
 """A batch with at most this number of turns and of bytes is synced inline."""
-LOOK_BYTES: Final = 1024 * 1024
-"""The bytes of large rows after which no more requests are looked for."""
+SYNC_BYTES: Final = 256 * 1024
+"""The bytes of large rows for which a sync begins at once; the turns of further requests run beside it."""
 UNASKED_SYNC_SECONDS: Final = 0.05
 """The longest time that a change stays without a sync if no caller waits for it."""
 SECONDS: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
@@ -130,12 +131,19 @@ class Syncs:
             return
         elif not (core.batch.after_sync or self.waiting):
             self._sync_some_time()
-        elif not self.unsynced and core.rows.is_empty:  # only reads, and all that they show is on disk
+        elif self.is_due or (not self.unsynced and core.rows.is_empty):  # or only reads of what is on disk
             self._sync()
         else:
             self._is_looking = True
             assert self._loop is not None
             self._loop.call_soon(self._look)
+
+    @property
+    def is_due(self) -> bool:
+        """Return whether the open batch has so many bytes that its sync is to begin before further turns."""
+        core = self._core
+        has_effects = bool(core.batch.after_sync or self.waiting)
+        return core.rows.size >= SYNC_BYTES and has_effects and not self.is_syncing
 
     @property
     def is_idle(self) -> bool:
@@ -174,7 +182,7 @@ class Syncs:
     def _is_full(self) -> bool:
         """Return whether no more requests are looked for: a stream of them must not hold back all answers."""
         core = self._core
-        return bool(self.waiting) or core.batch.turns >= INLINE_TURNS or core.rows.size >= LOOK_BYTES
+        return bool(self.waiting) or core.batch.turns >= INLINE_TURNS or core.rows.size >= SYNC_BYTES
 
     def _sync_some_time(self) -> None:
         """Plan a sync after a short while for what was changed, in case no other sync covers it."""

@@ -8,7 +8,13 @@ import pytest
 
 from reliquary.base.time import later, seconds
 from reliquary.protocols.mqqb.effects import SendPackets, SendPing
-from reliquary.protocols.mqqb.events import AddressesFound, DialFailed, Dialled, PingArrived
+from reliquary.protocols.mqqb.events import (
+    AddressesFound,
+    ConnectionLost,
+    DialFailed,
+    Dialled,
+    PingArrived,
+)
 from reliquary.protocols.mqqb.pings import response_to
 from reliquary.protocols.mqqb.settings import MqqbSettings
 from reliquary.queueing.model.directory.integration import Integration
@@ -27,6 +33,7 @@ from reliquary.wire.packet.ping import Ping, decode_ping
 from tests.protocols.mqqb.mqqb_harness import (
     ELSEWHERE,
     PEER,
+    PEER_ADDRESS,
     MqqbBench,
     Peer,
     link,
@@ -279,6 +286,33 @@ def test_the_next_address_of_a_host_is_tried_after_a_failure() -> None:
     assert bench.dials[-1].addresses == ("fe80::9",)
     assert bench.dialled("fe80::9").bodies == [b"a"]
     assert link(bench, name).next_hops == ("IPv6=fe80::9",)
+
+
+@pytest.mark.mqqb("T-24")
+@pytest.mark.spec("QB-136", "QB-173")
+def test_a_host_is_reached_after_three_addresses_that_do_not_answer() -> None:
+    bench = MqqbBench()
+    bench.send("DIRECT=OS:shop.example\\private$\\q", b"a")
+    addresses = ("10.0.0.6", "10.0.0.7", "fe80::8", PEER_ADDRESS)
+    bench.handle(AddressesFound(bench.dials[-1].session, addresses))
+    bench.advance(61)  # 20 seconds for each of them
+    assert bench.dialled(PEER_ADDRESS).bodies == [b"a"]
+    assert len(bench.dials) == 1
+
+
+@pytest.mark.mqqb("T-24")
+def test_a_retry_tries_the_addresses_that_are_left_however_many_do_not_answer() -> None:
+    bench = MqqbBench()
+    bench.send("DIRECT=OS:shop.example\\private$\\q", b"a")
+    addresses = ("10.0.0.5", "10.0.0.6", "10.0.0.7", "fe80::8", PEER_ADDRESS)
+    first = bench.dials[-1].session
+    bench.handle(AddressesFound(first, addresses))
+    bench.handle(Dialled(first, "10.0.0.5"))
+    bench.handle(ConnectionLost(first))
+    bench.advance(5.1)
+    assert bench.dials[-1].addresses == addresses[1:]
+    bench.advance(61)
+    assert bench.dialled(PEER_ADDRESS).bodies == [b"a"]
 
 
 @pytest.mark.mqqb("T-25")

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Final
 from uuid import UUID
 
-from reliquary.base.time import Instant
+from reliquary.base.time import Duration, Instant
 from reliquary.base.turn import SetTimer
 from reliquary.protocols.mqqb.effects import Dial
 from reliquary.protocols.mqqb.events import Accepted, AddressesFound, ConnectionLost, DialFailed, Dialled
@@ -153,9 +153,17 @@ def dial(state: State, host: str, now: Instant) -> Session:
         session.pinged = True
         client = not state.settings.server_class
         ping = Ping(state.cookie, state.identity.lineage, is_client=client).encode()
-    state.draft.ask(SetTimer((INITIALIZATION, session.number), state.settings.initialization))
+    _limit_dialling(state, session)
     state.draft.ask(Dial(session.number, host, session.port, addresses, ping))
     return session
+
+
+def _limit_dialling(state: State, session: Session) -> None:
+    """Give up a session that is dialled, if the network does not report anything for very long."""
+    # DEPARTS from 3.1.2.1 (QB-136): until a connection is made, the timer runs for each address of the host,
+    # because several that do not answer take longer than the handshake may, and the last was never tried.
+    span = max(len(session.addresses), 1) * state.settings.initialization
+    state.draft.ask(SetTimer((INITIALIZATION, session.number), Duration(span)))
 
 
 def on_addresses_found(state: State, event: AddressesFound, now: Instant) -> None:
@@ -164,6 +172,7 @@ def on_addresses_found(state: State, event: AddressesFound, now: Instant) -> Non
     session = state.sessions.get(event.session)
     if session is not None and not _join(state, session, event.addresses):
         session.addresses = event.addresses
+        _limit_dialling(state, session)
 
 
 def on_dialled(state: State, event: Dialled, now: Instant) -> None:

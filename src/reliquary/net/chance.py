@@ -1,4 +1,4 @@
-"""Chance from the operating system, for `base.chance`: the next id cannot be guessed."""
+"""Provides random bits of the operating system for `base.chance`, so that ids cannot be guessed."""
 
 from __future__ import annotations
 

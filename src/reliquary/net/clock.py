@@ -1,10 +1,10 @@
-"""The real clock.
+"""Provides the real clock.
 
-The calendar may jump: an administrator sets it, a time server corrects it.  Machines are promised
-a `now` that never runs backwards, so after a jump back it goes on at seven eighths of its pace until the
-calendar has caught up: a span takes a seventh longer at most, and not as long as the jump.
-Spans are measured on the other clock, which no one can set.  A jump forward is counted, so that what waits
-for a moment of the calendar is looked at again.
+The calendar may jump: an administrator sets it, a time server corrects it.  Machines need a `now` that
+never decreases, so after a jump back it advances at seven eighths of its speed until the calendar has
+reached it: a span takes at most a seventh longer, and not as long as the jump. Spans are measured on
+the monotonic clock, which cannot be set.  A jump forward is counted, so that timers for a calendar time
+are checked again.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from reliquary.base.time import MILLISECOND, Instant
 PACE: Final = (7, 8)
 """The part of a span that `now` advances while it waits for the calendar."""
 LEAST_JUMP: Final = 50 * MILLISECOND
-"""A calendar that gained less than this on the other clock was not set: it was corrected a little."""
+"""The least gain of the calendar on the monotonic clock that counts as a jump, not as a small correction."""
 
 
 class RealClock:
-    """The time of day, slower rather than going back, and a clock that only counts."""
+    """The time of day, which never goes back, and a monotonic clock."""
 
     __slots__ = ("_ahead_at", "_ahead_since", "_last", "_offset", "jumps")
 
@@ -30,9 +30,9 @@ class RealClock:
         """How often `now` found that the calendar had been set forward."""
         self._last = 0
         self._offset = time.time_ns() // 1_000 - self.monotonic()
-        """The smallest difference of `now` and the other clock since the last jump."""
+        """The smallest difference of `now` and the monotonic clock since the last jump."""
         self._ahead_at = 0
-        """The last answer before the calendar went back, and its time on the other clock."""
+        """The last answer before the calendar went back, and its time on the monotonic clock."""
         self._ahead_since: int | None = None
 
     def now(self) -> Instant:

@@ -1,7 +1,7 @@
-"""Counters, gauges and histograms as data: each endpoint describes its own, the control plane prints them.
+"""Represents counters, gauges and histograms as data, which endpoints declare and the control plane prints.
 
-Metric   what is counted: declared once, as a constant of a module; the reference page is made of these
-Family   a metric with the values that it has now
+Metric   a counted value: declared once, as a constant of a module; the reference page is made from these
+Family   a metric with its current values
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Sample = tuple[Mapping[str, str], float]
 
 
 class Section(IntEnum):
-    """The place of a family on the page of metrics."""
+    """The section of the page of metrics that shows a family."""
 
     MANAGER = 1
     TRAFFIC = 2
@@ -52,7 +52,7 @@ class Metric:
         return self.of([({}, value)])
 
     def spread(self, histogram: Histogram) -> Family:
-        """Return the metric with the values that a histogram counted."""
+        """Return the metric with the values of a histogram."""
         assert self.kind == "histogram", self.name
         return Family(self, (), histogram)
 
@@ -72,5 +72,5 @@ class Family:
 
     @property
     def section(self) -> Section:
-        """The place of the metric on the page."""
+        """The section of the page that shows the metric."""
         return self.metric.section

@@ -1,4 +1,4 @@
-"""The names and addresses of this computer."""
+"""Finds the names and addresses of this computer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def host_name() -> str:
 
 
 def own_addresses() -> tuple[str, ...]:
-    """Return the IP addresses that this computer is known to have; one behind a gateway is not among them.
+    """Return the IP addresses that this computer is known to have; without one behind a gateway.
 
     These are the loopback, those of the host name, and those from which packets to other networks would
     leave; to find these no packet is sent.
@@ -39,7 +39,7 @@ def own_addresses() -> tuple[str, ...]:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether an address can be reached from this computer only."""
+    """Return whether an address can only be reached from this computer."""
     try:
         return ip_address(host).is_loopback
     except ValueError:

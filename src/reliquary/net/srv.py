@@ -1,4 +1,4 @@
-"""Find the servers of a domain by one query for SRV records, RFC 2782, over UDP.
+"""Finds the servers of a domain by one query for SRV records, RFC 2782, over UDP.
 
 The wait is short: a resolver that does not answer leaves the list unchanged.
 """
@@ -31,11 +31,11 @@ _FAILED: Final = 0x000F
 
 
 class BadAnswer(Exception):
-    """The datagram is no answer to the question."""
+    """The datagram does not answer the question."""
 
 
 def find_servers(service: str, resolvers: Iterable[tuple[str, int]] | None = None) -> tuple[str, ...]:
-    """Return the hosts of a service, the preferred ones first; empty when no resolver knows them."""
+    """Return the hosts of a service, the preferred ones first; empty if no resolver knows them."""
     for address in resolvers if resolvers is not None else _resolvers():
         try:
             return _ask(service, address)
@@ -94,7 +94,7 @@ def hosts_in(data: bytes, number: int) -> tuple[str, ...]:
 
 
 def _name(data: bytes, place: int) -> tuple[str, int]:
-    """Return a name, and the place where it ends; a part of it may be written elsewhere."""
+    """Return a name, and the position where it ends; a part of it may be stored elsewhere."""
     labels: list[str] = []
     end = 0
     for _ in range(LABELS):

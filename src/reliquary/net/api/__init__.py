@@ -1,4 +1,4 @@
-"""The data plane's JSON API (docs/reference/api.md): requests to events, answers to responses.
+"""Implements the data plane's JSON API (docs/reference/api.md): requests to events, answers to responses.
 
 It may import `net.rpc`, `net.identity`, `net.http`, `net.tcp` and `engine` and the rooms below.  Begin
 with `routes`.

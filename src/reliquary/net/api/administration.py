@@ -1,6 +1,6 @@
-"""The paths of the nouns of administration that the data plane has, built from their declarations.
+"""Builds the paths of the nouns of administration on the data plane from their declarations.
 
-GET  /transactions?owner=billing   a page of what the filters let through, in an object under the plural
+GET  /transactions?owner=billing   a page of the records that match the filters, in an object under the plural
 GET  /transactions/{id}            one record
 GET  /queues/{queue}/consumers     a page of the records of one queue
 """

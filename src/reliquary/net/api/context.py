@@ -1,4 +1,4 @@
-"""The state that all handlers of the data plane share, and the way of an answer back to its request."""
+"""Holds the state that all handlers of the data plane share, and returns answers to their requests."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from reliquary.queueing.rules import destinations
 from reliquary.queueing.rules.read import ANSWER_BYTES
 
 OnAct = Callable[[Principal, str, str, str], None]
-"""Takes the user, its address, the name of an act and the object."""
+"""The type of a callback that takes the user, its address, the name of an act and the object."""
 
 
 class Asking:
@@ -41,7 +41,7 @@ class Asking:
         self.forget = engine.forget
         self._submit = engine.submit
         self.by: Principal = ANONYMOUS
-        """The user of the current request; a handler is done with a request before the next one comes."""
+        """The user of the current request; a handler ends with a request before the next one comes."""
 
     def submit(self, event: Event) -> None:
         """Submit an event to the engine with the user of the current request."""
@@ -51,7 +51,7 @@ class Asking:
 
 
 class Context:
-    """The engine, the state for views, and the names that clients know their handles by."""
+    """The engine, the state for views, and the identifiers of handles that clients use."""
 
     __slots__ = ("engine", "on_act", "state", "stopping", "tickets", "version")
 
@@ -63,7 +63,7 @@ class Context:
         self.stopping = False
         """Whether the server has begun to stop: new requests are refused."""
         self.on_act: OnAct = lambda *_: None
-        """Called for acts of administrators that come over the data plane."""
+        """The callback for acts of administrators on the data plane."""
 
     def handle_of(self, queue: str, handle: str | None) -> int | str:
         """Return the open handle that a request names, or the queue of the path."""
@@ -80,7 +80,7 @@ class Context:
         return 0 if cursor is None else self.tickets.read("cursor", cursor)
 
     def gone(self, caller: int) -> None:
-        """End a read that waits, because its client is gone."""
+        """End a waiting read, because its client has disconnected."""
         self.engine.forget(caller)
         with suppress(EngineStopped):  # the engine ends all waits when it stops
             self.engine.submit(CallerGone(caller))
@@ -93,13 +93,13 @@ class Context:
             refuse(responder, answer.status, answer.why)
 
     def check_right(self, make: Callable[[int], events.Request]) -> None:
-        """Refuse an event now if its user lacks the right, before the body is decoded at some cost."""
+        """Refuse an event now if its user lacks the right, before the body is decoded at high cost."""
         why = refusal(self.state, msgspec.structs.replace(make(0), by=self.engine.by))
         if why:
             raise Refused(HResult.ACCESS_DENIED, why)
 
     def expect_answer(self, responder: Responder, source: int | str, count: int, lookup_id: int = -1) -> None:
-        """Count the answer of a read before it is made; raise PeerFault where too many bytes wait."""
+        """Count the answer of a read before it is made; raise PeerFault if too many bytes wait."""
         queue = self._queue_of(source)
         size = 0 if queue is None else queue.expected_bytes(count, ANSWER_BYTES, lookup_id)
         if size > SMALL:
@@ -128,7 +128,7 @@ class Context:
 
 
 def parameters(request: Request, *known: str) -> dict[str, str]:
-    """Return the parameters of the query; a parameter that is not known is refused by name."""
+    """Return the parameters of the query; an unknown parameter is refused by name."""
     if not request.query:
         return {}
     found = request.parameters()

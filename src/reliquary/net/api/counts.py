@@ -1,9 +1,10 @@
-"""Limits of the contents of a JSON body, counted before it is decoded: a byte of it can become 200 in memory.
+"""Limits the objects in a JSON body before it is decoded, because a byte of it can become 200 in memory.
 
     3 MB of [{},{},...]  -->  a million messages, 690 MB
 
-Most bodies are small or hold one message, and nothing is counted there.  In others the braces and commas are
-counted by the fastest way there is, and only where that gives too many, those inside of strings are left out.
+Most bodies are small or hold one message, and nothing is counted there.  In others all braces and
+commas are counted first, which is fast; only if there are too many, those inside of strings are
+excluded.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from reliquary.base.faults import UsageError
 from reliquary.queueing.rules.checks import COUNT_LIMIT
 
 SMALL_BODY: Final = 64 * 1024
-"""A body of this size cannot hold enough values to matter."""
+"""The largest body that is not checked, because it cannot hold enough values."""
 OBJECTS_LIMIT: Final = 2 * COUNT_LIMIT
-"""A message is one object, and one more if it has fields of HTTPR."""
+"""The most objects: each message is one, and one more if it has fields of HTTPR."""
 VALUES_LIMIT: Final = 500_000
-"""Fields and items of lists: all fields of the largest list of messages, and more."""
+"""The most fields and items of lists: all fields of the largest list of messages, and more."""
 
 SLICE: Final = 64 * 1024
 """Bytes that are examined together."""
@@ -55,9 +56,9 @@ def outside_strings(body: bytes, size: int = SLICE) -> Iterator[bytes]:
     opening, start = b"", 0
     while start < len(body):
         piece = body[start : start + size]
-        if (len(piece) - len(piece.rstrip(b"\\"))) % 2:  # an escape is not cut in two
+        if (len(piece) - len(piece.rstrip(b"\\"))) % 2:  # an escape sequence is not divided
             piece = body[start : start + size + 1]
         start += len(piece)
         marks = opening + piece.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, _OTHERS)
         yield _STRING.sub(b"", marks)
-        opening = b'"' if marks.count(b'"') % 2 else b""  # the next slice begins inside of a string
+        opening = b'"' if marks.count(b'"') % 2 else b""  # the next slice begins inside a string

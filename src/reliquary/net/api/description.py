@@ -1,4 +1,4 @@
-"""GET /openapi.json of the data plane: its routes, described.
+"""Answers GET /openapi.json of the data plane with the description of its routes.
 
 shape "queues/*/messages"  -->  /api/v1/queues/{queue}/messages
 """
@@ -22,13 +22,13 @@ TITLE: Final = "Reliquary, data plane"
 SHAPE: Final = "openapi.json"
 
 _KINDS: Final = {"transaction": Guid}
-"""Types of path parameters, by name, that are not any string."""
+"""The types of path parameters by name, except for strings."""
 
 Routes = Mapping[str, Mapping[str, Callable[..., Any]]]
 
 
 def path_of(shape: str) -> str:
-    """Return the path of a shape, with a name for the part at its star.
+    """Return the path of a shape, with a name in place of its star.
 
     >>> path_of("queues/*/messages"), path_of("health")
     ('/api/v1/queues/{queue}/messages', '/api/v1/health')

@@ -1,4 +1,4 @@
-"""Refusals as responses: the HTTP status of each code, and the form that all refusals have.
+"""Writes refusals as responses: the HTTP status of each code, and the form of all refusals.
 
 {"error": "one sentence", "code": "QUEUE_NOT_FOUND"}
 """
@@ -15,7 +15,7 @@ from reliquary.net.http.response import bounded
 
 STATUS: Final[dict[HResult, int]] = {
     HResult.OK: 200,
-    HResult.IO_TIMEOUT: 200,  # an answer without messages
+    HResult.IO_TIMEOUT: 200,  # the answer has no messages
     HResult.INVALID_PARAMETER: 400,
     HResult.PROPERTY: 400,
     HResult.ILLEGAL_QUEUE_PATHNAME: 400,
@@ -109,5 +109,5 @@ def refuse(responder: Responder, status: HResult, why: str) -> None:
 
 
 def refuse_stopping(responder: Responder) -> None:
-    """Answer that the server stops: the client may try another server, or this one later."""
+    """Answer that the server stops; the client may try another server, or this one later."""
     responder.respond(503, error_json(STOPPING, STOPPING_SENTENCE))

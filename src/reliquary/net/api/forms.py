@@ -1,13 +1,13 @@
-"""The forms of a body: how a request names the form of its body and of the wanted answer.
+"""Finds the form of a request's body and of the wanted answer from its header fields.
 
-    Content-Type                what the body of the request is
+    Content-Type                the form of the body of the request
     application/msgpack         MessagePack, with the structure of the JSON and bytes in place of base64
     application/octet-stream    of a send: the body of one message (`raw`)
     any other, or none          JSON
 
-    Accept                      what an answer is that shows messages, or where they went
+    Accept                      the form of an answer with messages, or with their positions
     application/msgpack         MessagePack
-    application/octet-stream    the body of one message (`raw`); where messages went is JSON
+    application/octet-stream    the body of one message (`raw`); positions are JSON
     any other, or none          JSON
 
 Refusals are JSON in every case.
@@ -31,7 +31,7 @@ Body = TypeVar("Body")
 PACKED: Final = b"application/msgpack"
 RAW: Final = b"application/octet-stream"
 MOST: Final = msgspec.Meta(max_length=VALUES_LIMIT)
-"""The limit of a list or an object: in MessagePack its length is compared before any item is read."""
+"""The most elements of a list or an object: in MessagePack its length is compared before any item is read."""
 
 
 class Form(Enum):
@@ -55,17 +55,17 @@ class Bodies(Generic[Body]):
     __slots__ = ("json", "packed")
 
     def __init__(self, kind: type[Body], packed: type[Body] | None = None) -> None:
-        """`packed` is the type for MessagePack where it has other limits."""
+        """`packed` is the type for MessagePack if it has other limits."""
         self.json = msgspec.json.Decoder(kind)
         self.packed = msgspec.msgpack.Decoder(packed or kind)
 
     def explained(self, why: msgspec.ValidationError) -> msgspec.ValidationError:
-        """Return a refusal with the field that was probably meant, where there is one."""
+        """Return a refusal with the field that was probably meant, if there is one."""
         return msgspec.ValidationError(with_likely_field(str(why), self.json.type))
 
 
 def read_body(bodies: Bodies[Body], request: Request) -> Body:
-    """Return the decoded body of a request; the body may be absent where all its fields are optional."""
+    """Return the decoded body of a request; the body may be absent if all its fields are optional."""
     body = request.body
     try:
         if not body:

@@ -1,4 +1,4 @@
-"""The handlers that open and close queues and cursors."""
+"""Handles requests that open and close queues and cursors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The handler that says whether the server is ready, and which queue manager it has."""
+"""Answers whether the server is ready, and which queue manager it has."""
 
 from __future__ import annotations
 

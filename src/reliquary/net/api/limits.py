@@ -1,7 +1,7 @@
-"""Types of values in requests with the limits that the description of the API shows.
+"""Defines types of values in requests, with the limits that the description of the API shows.
 
-The limits here are for the description alone: `numbers`, the handlers and the manager check them, and say in
-their own sentences what is wrong.
+The limits here are only for the description: `numbers`, the handlers and the manager check them, and
+report errors in their own sentences.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ def limited(**schema: Any) -> msgspec.Meta:
 
 
 def either(*cases: Mapping[str, Any]) -> msgspec.Meta:
-    """Return a rule for fields that depend on each other: a request must fit one of these cases."""
+    """Return a rule for dependent fields: a request must match one of these cases."""
     return limited(anyOf=[_case(each) for each in cases])
 
 
 def _case(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return a case by its fields.
 
-    None and False are values of a field that may be left out; a list has the values of a field that must be
-    there, and ... stands for any string in a field of this kind.
+    None and False are values of an optional field; a list has the values of a required field, and ...
+    stands for any string in a required field.
     """
     required = [name for name, value in fields.items() if value is ... or isinstance(value, list)]
     return {"properties": {name: _value(value) for name, value in fields.items()}, "required": required}
@@ -48,7 +48,7 @@ def _value(value: Any) -> dict[str, Any]:
 Digits = Annotated[str, limited(pattern=f"^[0-9]{{1,{len(str(SEQUENCE_MASK)) - 1}}}$")]
 """A number as a string, because JavaScript would round it."""
 PlainNumber = Annotated[int, limited(minimum=0, maximum=SEQUENCE_MASK)]
-"""A number where a string of digits is usual."""
+"""The type of a number where a string of digits is usual."""
 Guid = Annotated[str, limited(format="uuid")]
 LookupId = Annotated[str, limited(pattern="^([0-9]{1,17}|[0-4][0-9]{17})$")]
 Name = Annotated[str, limited(minLength=1)]

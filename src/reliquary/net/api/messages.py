@@ -1,4 +1,4 @@
-"""Messages in the bodies of requests and answers: those that are sent, and those that are shown."""
+"""Converts messages in the bodies of requests and answers."""
 
 from __future__ import annotations
 
@@ -36,9 +36,11 @@ from reliquary.queueing.model.names.pathnames import short_path
 from reliquary.wire import trace_context
 
 REACH: Final = USUAL.time_to_reach_queue
-"""Seconds: the TimeToReachQueue of a message that does not set another (DM-057)."""
+"""The TimeToReachQueue, in seconds, of a message that does not set another (DM-057)."""
 CAN_BE_ASKED_FOR: Final = (AuthenticationLevel.NONE, AuthenticationLevel.XML_SIG)
-"""The authentication levels that a message may ask for; other signatures need protocols that do not send yet.
+"""The authentication levels that a message may request.
+
+Other signatures need protocols that do not send yet.
 """
 
 FIELDS_LIMIT: Final = 100
@@ -54,7 +56,7 @@ _CLASS_WORDS: Final = {each.value: each.name.lower().replace("_", "-") for each 
 
 
 class UsualIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """A message to send that has no rare attribute; most messages have none."""
+    """A message to send without any rare attribute, as most messages."""
 
     body: Octets | None = None
     text: str | None = None
@@ -93,7 +95,7 @@ class PackedMessageIn(MessageIn, forbid_unknown_fields=True, gc=False):
 
 
 class UsualOut(msgspec.Struct, omit_defaults=True, gc=False):
-    """A message as it is shown; the first seven fields always are."""
+    """A message in an answer; the first seven fields are always present."""
 
     id: str
     lookup_id: str
@@ -138,7 +140,7 @@ class MessageOut(UsualOut, omit_defaults=True, gc=False):
 
 
 class MessagesOut(msgspec.Struct, gc=False):
-    """The answer of everything that shows messages."""
+    """The answer of every request that returns messages."""
 
     messages: list[UsualOut]
     receipt: str | None = None
@@ -172,7 +174,7 @@ def message_of(given: UsualIn) -> Message:
 
 
 def _rare(given: UsualIn) -> Attributes | None:
-    """Return the rare attributes of a message to send."""
+    """Return the rare attributes of a message to send, if there are any."""
     assert isinstance(given, MessageIn), "a message that is not usual has all attributes"
     if given.acknowledgements and not given.administration_queue:
         raise UsageError("acknowledgements are asked for, and no administration_queue is named for them")
@@ -238,7 +240,7 @@ def shown(delivered: Delivered) -> UsualOut:
         moment(message.sent_time * SECOND),
         moment(position.arrived),
         identifier.lineage,
-        FOREVER if life == FOREVER else life,  # this object is left out by identity
+        FOREVER if life == FOREVER else life,  # this object is recognized by identity and omitted
         message.delivery is RECOVERABLE,
         message.body_type,
         position.handed_out,
@@ -288,7 +290,7 @@ def _show_rare(out: MessageOut, message: Message, position: Position) -> None:
 
 
 def _carried(message: Message) -> tuple[dict[str, str] | None, dict[str, str] | None]:
-    """Return the fields of the protocol header that came with a message: those of HTTPR, and of WS-RM."""
+    """Return the stored fields of the protocol header of a message: those of HTTPR, and of WS-RM."""
     fields = dict(fields_of(message))
     return {name: fields[name] for name in fields if name != FIELD_NAME} or None, shown_header(message)
 

@@ -1,4 +1,4 @@
-"""The numbers and ids of requests, each read by one rule that names its limit when it refuses."""
+"""Reads the numbers and ids of requests; each rule names its limit when it refuses."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def hold_of(given: float) -> Duration:
 
 
 def span_of(name: str, given: float, longest: Duration) -> Duration:
-    """Return the time after which an object ends by itself."""
+    """Return the time after which an object ends automatically."""
     if not SHORTEST / SECOND <= given <= longest / SECOND:
         raise UsageError(f"{name} is {SHORTEST / SECOND} to {longest // SECOND} seconds, not {given}")
     return seconds(given)
@@ -127,8 +127,8 @@ def tracing_queue_of(given: str) -> UUID:
 class Tickets:
     """Handles, cursors and receipts in the form that clients see.
 
-    The machine numbers them from 1 at every start.  A receipt of yesterday must not acknowledge
-    messages that another client has locked today, so each carries a random mark of this run.
+    The machine numbers them from 1 at every start.  An old receipt must not acknowledge messages that
+    another client has locked after a restart, so each carries a random mark of this run.
     """
 
     __slots__ = ("_mark",)
@@ -137,7 +137,7 @@ class Tickets:
         self._mark = f"{chance.bits(64):016x}-"
 
     def write(self, number: int) -> str:
-        """Return the text that a client gets for a number."""
+        """Return the text for a number, which clients get."""
         return f"{self._mark}{number}"
 
     def read(self, what: str, given: str) -> int:

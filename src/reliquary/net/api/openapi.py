@@ -1,10 +1,10 @@
-"""The description of a plane in OpenAPI 3.1, made from its routes and the declarations at their handlers.
+"""Makes the description of a plane in OpenAPI 3.1 from its routes and the declarations at their handlers.
 
     (method, path, Operation) ... --> paths
     types of bodies and answers   --> components/schemas     by msgspec, as they are decoded and encoded
     the table of refusals         --> components/responses   one for each status, with its codes
 
-Nothing is written twice: a path that is not in the table of routes is not in the description.
+A path that is not in the table of routes is not in the description.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SECURITY: Final = {
     },
     "password": {"type": "http", "scheme": "basic", "description": "The name and the password of a user."},
 }
-"""The ways in which clients authenticate; each scheme that is listed here is accepted for every path."""
+"""The ways of authentication; each of these schemes is accepted for every path."""
 _MEANINGS: Final = {
     400: "The request is wrong; nothing was done.",
     401: "No user has these credentials.",
@@ -56,7 +56,7 @@ class Described(NamedTuple):
 
     method: str
     path: str
-    """The whole path, with names of parameters in braces."""
+    """The complete path, with names of parameters in braces."""
     operation: Operation
     kinds: Mapping[str, Any]
     """The types of path parameters that are not strings."""

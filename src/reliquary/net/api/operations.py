@@ -1,11 +1,11 @@
-"""The declaration of a handler of the API: its query, its body and its answers.
+"""Declares handlers of the API: their query, their body and their answers.
 
     @operation("Send messages", query=(TRANSACTION, HANDLE), body=MessageIn, answer=SendOut, status=201)
     def send(...): ...
 
-The declaration stands at the handler.  `openapi` makes the description of the API from the table of routes
-and these declarations; handlers take the names of their query parameters from them.  A call costs
-nothing more.
+The declaration stands at the handler.  `openapi` makes the description of the API from the table of
+routes and these declarations; handlers take the names of their query parameters from them.  The
+declaration adds no cost to a call.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Query:
 
 AFTER: Final = Query(name="after", help="The field `next` of the page before; the first page without it.")
 AFTER_NUMBER: Final = replace(AFTER, kind=Annotated[str, limited(pattern="^[0-9]{0,15}$")])
-"""The parameter of lists in which the position of a record is its number."""
+"""The parameter of lists in which the number of a record is its position."""
 LIMIT: Final = Query(name="limit", kind=PageSize, help="How many records the page has at most.")
 AFTER_MESSAGE: Final = Query(
     name="after",

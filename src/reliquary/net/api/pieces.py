@@ -1,10 +1,10 @@
-"""Large answers are made while they leave: base64 needs four bytes for three, and copies add to it.
+"""Makes large answers while they are sent, because base64 and copies would need much memory.
 
     {"messages": [ {"id": ..., "body": "  | base64, piece by piece, as the client takes it |  ", ...}, ...]}
 
 MessagePack has the bytes themselves in this place; a raw answer is nothing else.
 
-What is in memory then is the body as it was stored, and one piece.
+Then memory holds only the body as it was stored, and one piece.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def respond_in_pieces(
 ) -> None:
     """Answer with messages; the next piece is made when the client has taken the last one."""
     if not responder.connected:
-        responder.respond(200, b"")  # the client is gone, so these bytes are dropped
+        responder.respond(200, b"")  # the client has disconnected, so these bytes are dropped
         return
     responder.settle()
     responder.charge(sum(each.position.size for each in messages))

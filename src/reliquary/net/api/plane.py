@@ -1,4 +1,4 @@
-"""The data plane: one handler for its listener, and the refusal of requests."""
+"""Implements the data plane: one handler for its listener, and the refusal of requests."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ NO_CONSOLE: Final = (
 )
 
 MatchedPath = tuple[ApiHandler, str, Principal]
-"""The handler of a request, the name in its path, and its user: all of them follow from the head."""
+"""The handler of a request, the name in its path, and its user; all follow from the head."""
 
 
 class DataPlane:
@@ -116,7 +116,7 @@ class DataPlane:
         return handler, name, request.mount.admit(request)
 
     def streamed(self, prefix: str, methods: Mapping[str, StreamHandler]) -> Mount:
-        """Return the mount of a path of this API whose bodies are handed on while they come."""
+        """Return the mount of a path of this API whose bodies are passed on while they arrive."""
 
         def begin(request: Request, responder: Responder) -> BodySink:
             handler = methods.get(request.method)
@@ -150,13 +150,13 @@ class _Unwanted:
     """Drops the body of a request that was refused."""
 
     def feed(self, data: bytes) -> None:
-        """Drop a part of the body."""
+        """Ignore a part of the body."""
 
     def end(self) -> None:
-        """Do nothing: the request was answered already."""
+        """Do nothing, because the request was answered already."""
 
     def lost(self) -> None:
-        """Do nothing: the request was answered already."""
+        """Do nothing, because the request was answered already."""
 
 
 def _unwanted(responder: Responder, why: Exception) -> BodySink:

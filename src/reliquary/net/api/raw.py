@@ -1,4 +1,4 @@
-"""One message whose body is the body of a request or an answer; its attributes are header fields.
+"""Transfers one message whose body is that of a request or an answer; its attributes are header fields.
 
     POST /api/v1/queues/orders/messages                 POST /api/v1/queues/orders/receive
     content-type: application/octet-stream              accept: application/octet-stream
@@ -35,9 +35,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 def message_in(fields: Headers, body: bytes) -> MessageIn:
-    """Return the message that a request carries as its body; UsageError names a field that is unknown or
-    wrong.
-    """
+    """Return the message that a request carries as its body; UsageError names an unknown or wrong field."""
     given: dict[str, Any] = {}
     for name, value in fields:
         key = name.lower()

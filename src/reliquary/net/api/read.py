@@ -1,4 +1,4 @@
-"""The handlers that receive, peek, browse, look up and acknowledge messages of queues."""
+"""Handles requests that receive, peek, browse, look up and acknowledge messages of queues."""
 
 from __future__ import annotations
 
@@ -97,13 +97,13 @@ class EndIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
 
 class EndNamedIn(EndIn, forbid_unknown_fields=True, kw_only=True, gc=False):
-    """The outcome of messages that were locked under a receipt, which is named here."""
+    """The outcome of messages under a receipt that the body names."""
 
     receipt: str
 
 
 class CancelIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """The tag of the waiting receive that is to end."""
+    """The tag of the waiting receive to be ended."""
 
     tag: Annotated[int, limited(minimum=1, maximum=FOREVER)]
 
@@ -127,7 +127,7 @@ _NOTHING: Final = {
     Form.PACKED: (200, _encode_packed(MessagesOut([])), PACKED),
     Form.RAW: (204, b"", RAW),
 }
-"""The answers for a read in which no message came in time, by form."""
+"""The answers for a read without a message in time, by form."""
 _NO_MESSAGE = frozenset({HResult.IO_TIMEOUT, HResult.MESSAGE_NOT_FOUND})
 
 
@@ -297,7 +297,7 @@ def end_read(context: Context, request: Request, responder: Responder, receipt: 
     status=204,
 )
 def end_named_read(context: Context, request: Request, responder: Responder, _: str) -> None:
-    """Answer POST /receipts: the head of the request never changes, which is cheaper for both sides."""
+    """Answer POST /receipts; the head of the request never changes, which is cheaper for both sides."""
     parameters(request)
     given = read_body(_end_named, request)
     _end_read(context, responder, given.receipt, given)
@@ -316,7 +316,7 @@ def _end_read(context: Context, responder: Responder, receipt: str, given: EndIn
 
 @operation("End a receive that waits", body=CancelIn, bodies=(MSGPACK,), body_required=True, status=204)
 def cancel(context: Context, request: Request, responder: Responder, queue: str) -> None:
-    """Answer POST /queues/{queue}/cancel: end a receive that waits."""
+    """Answer POST /queues/{queue}/cancel: end a waiting receive."""
     parameters(request)
     tag = number_of("tag", read_body(_cancel, request).tag, 1, FOREVER)
     context.submit(responder, lambda to: CancelRead(to, queue, tag))

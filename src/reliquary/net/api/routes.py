@@ -1,6 +1,6 @@
-"""The table of the data plane: the shape of a path and a method pick the handler.
+"""Selects the handlers of the data plane by the shape of a path and the method.
 
-A queue's name may hold slashes, `private$/orders`, so a path is cut at its first and last ones:
+A queue's name may contain slashes, `private$/orders`, so a path is divided at its first and last ones:
 
     /api/v1/queues/private$/orders/messages  -->  shape "queues/*/messages", name "private$/orders"
 """
@@ -20,7 +20,7 @@ PREFIX: Final = "/api/v1/"
 ApiHandler = Callable[[Context, Request, Responder, str], None]
 
 StreamHandler = Callable[[Context, Request, Responder], BodySink]
-"""The handler of a path whose bodies are handed on while they come."""
+"""The handler of a path whose bodies are passed on while they arrive."""
 
 ROUTES: Final[Mapping[str, Mapping[str, ApiHandler]]] = {
     "queues/*/messages": {"POST": send.send, "GET": read.browse},

@@ -1,4 +1,4 @@
-"""The handlers that send messages to a queue, or move one to another queue."""
+"""Handles requests that send messages to a queue, or move one to another queue."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def send(context: Context, request: Request, responder: Responder, queue: str) -
     else:
         try:
             given = (_usual.json if form is IN_JSON else _usual.packed).decode(request.body)
-        except msgspec.ValidationError:  # the message has a rare attribute, or a wrong one
+        except msgspec.ValidationError:  # the message has a rare attribute, or an unknown one
             given = _all_attributes(request.body, form)
     messages = tuple(map(message_of, given)) if isinstance(given, list) else (message_of(given),)
     if trace := request.notes.trace_context:
@@ -105,7 +105,7 @@ def send(context: Context, request: Request, responder: Responder, queue: str) -
 
 
 def _all_attributes(body: bytes, form: Form) -> UsualIn | list[UsualIn]:
-    """Return messages with any attributes; msgspec.ValidationError for one that does not exist."""
+    """Return messages with any attributes; msgspec.ValidationError for an unknown one."""
     try:
         return (_messages.json if form is IN_JSON else _messages.packed).decode(body)
     except msgspec.ValidationError as why:

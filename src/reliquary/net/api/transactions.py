@@ -1,4 +1,4 @@
-"""The handlers that begin, prepare, commit and abort transactions."""
+"""Handles requests that begin, prepare, commit and abort transactions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class PrepareIn(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class DecideIn(msgspec.Struct, forbid_unknown_fields=True):
-    """The person who decides in place of the coordinator."""
+    """The administrator who decides in place of the coordinator."""
 
     by: str = ""
 
@@ -107,7 +107,7 @@ def _end(
     parameters(request)
     by = read_body(_decide, request).by
     identifier = transaction_of(transaction)
-    if by:  # a person decides in place of the coordinator
+    if by:  # an administrator decides in place of the coordinator
         act = "commit-transaction" if event is CommitTransaction else "abort-transaction"
         context.on_act(context.engine.by, request.peer, act, f"{identifier} by {by[:80]}")
     context.submit(responder, lambda to: event(to, identifier, by))

@@ -1,4 +1,4 @@
-"""The refusal of a field that a body does not have, with the field that was probably meant."""
+"""Refuses a field that a body does not have, with the field that was probably meant."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _UNKNOWN: Final = re.compile(r"unknown field `([^`]{1,80})`")
 
 
 def with_likely_field(sentence: str, kind: Any) -> str:
-    """Return a refusal of msgspec; for an unknown field with the field of `kind` that resembles it.
+    """Return a refusal of msgspec; for an unknown field add the field of `kind` that resembles it.
 
     >>> from reliquary.net.api.messages import MessageIn
     >>> with_likely_field("Object contains unknown field `lable`", MessageIn)

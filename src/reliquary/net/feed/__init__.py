@@ -1,4 +1,4 @@
-"""Feeds leave and batches come as Arrow streams: the columns of `wire.columns` over HTTP.
+"""Sends feeds and receives batches as Arrow streams over HTTP, with the columns of `wire.columns`.
 
 It may import `net.api`, `net.rpc`, `net.identity`, `net.http`, `net.tcp` and `engine` and the rooms
 below.  Begin with `endpoint`.

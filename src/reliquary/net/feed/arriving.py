@@ -1,9 +1,9 @@
-"""PUT /stages/{query}/{batch}/{part}/{attempt}: a part of a batch, taken while it comes.
+"""Stores a part of a batch while it arrives: PUT /stages/{query}/{batch}/{part}/{attempt}.
 
     bytes --> record batches --> messages, in a thread --> StageMessages ... --> CompleteStage --> 201
-                 '-- two at most wait: then nothing more is read from the connection
+                 '-- at most two wait: then nothing more is read from the connection
 
-A part that is not completed is dropped, whatever the reason; no reader ever saw its messages.
+An incomplete part is dropped for any reason; no reader ever saw its messages.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ STAGES: Final = "/api/v1/stages/"
 FAIL: Final = "fail"
 DEAD: Final = "dead:"
 WAITING: Final = 2
-"""Record batches that may wait to be stored."""
+"""The most record batches that may wait to be stored."""
 UNDER_WAY: Final = 4
-"""Requests to the manager that may wait for their answers."""
+"""The most requests to the manager that may wait for their answers."""
 LARGEST: Final = 2**63 - 1
 
 
@@ -149,7 +149,7 @@ class Arrival:
         self._news.set()
 
     def end(self) -> None:
-        """Note that the whole body has come; it must be a complete Arrow stream."""
+        """Record that the whole body has come; it must be a complete Arrow stream."""
         if self._wrong is None:
             try:
                 self._stream.end()
@@ -159,7 +159,7 @@ class Arrival:
         self._news.set()
 
     def lost(self) -> None:
-        """Note that the client hung up before the end of the body."""
+        """Record that the client disconnected before the end of the body."""
         self._wrong = ConnectionError("the client hung up")
         self._news.set()
 
@@ -183,7 +183,7 @@ class Arrival:
         self._responder.respond(201, _encode(answer))
 
     async def _begin(self) -> None:
-        """Begin a stage; if the request was cancelled meanwhile, the new stage is dropped."""
+        """Begin a stage; if the request was cancelled in between, the new stage is dropped."""
         query, batch, part, attempt = self._place
         begun = asyncio.ensure_future(self._ask(lambda to: BeginStage(to, query, batch, part, attempt)))
         try:
@@ -219,7 +219,7 @@ class Arrival:
         return Intake(schema, self._queue, self._dead_letters)
 
     async def _store(self, intake: Intake, data: bytes) -> None:
-        """Stage the rows of one record batch in their order; bad rows keep their places."""
+        """Stage the rows of one record batch in order; bad rows keep their positions."""
 
         def converted() -> list[tuple[pa.RecordBatch, list[Group]]]:
             return [(batch, list(intake.groups(batch))) for batch in batches_of(data)]
@@ -275,14 +275,17 @@ class Arrival:
         return await self._conversations.ask(self._by, StageAnswer, make)
 
     def _drop(self) -> None:
-        """Drop the stage: its messages will not be published."""
+        """Drop the stage, whose messages will not be published."""
         engine = self._conversations.engine
         with suppress(EngineStopped):
             engine.submit(DropStages(engine.caller(lambda _: None), (self._stage,), by=self._by))
 
 
 def _bad_of(answer: StageAnswer, group: Group, intake: Intake) -> range:
-    """Return the places in a group of the messages that are bad by this refusal; none for another reason."""
+    """Return the positions in a group of the messages that are bad by this refusal.
+
+    None for another reason.
+    """
     if answer.bad >= 0:
         return range(answer.bad, answer.bad + 1)
     if answer.bad_queue and not group.dead and intake.names_its_queue(group):

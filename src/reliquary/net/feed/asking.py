@@ -1,7 +1,8 @@
-"""Requests that take several turns of the engine, all of them for the user of the request.
+"""Runs requests that take several turns of the engine, all of them for the user of the request.
 
-A conversation runs as a task of the loop.  It ends with its answer, or when its client hangs up, or when the
-server stops: then the connection is cut, so that no client takes a part of an answer for all of it.
+A conversation runs as a task of the loop.  It ends with its answer, or when its client disconnects, or
+when the server stops: then the connection is cut, so that no client takes a partial answer for a
+complete one.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from reliquary.queueing.model.events import Answer
 from reliquary.queueing.model.security.principals import Principal
 
 THREADS: Final = 2
-"""Threads beside the loop: enough to read from the disk while columns are made."""
+"""The number of threads besides the loop: enough to read from the disk while columns are made."""
 
 A = TypeVar("A", bound=Answer)
 T = TypeVar("T")
@@ -58,7 +59,7 @@ class Conversations:
         return len(self._tasks)
 
     async def ask(self, by: Principal, kind: type[A], make: Callable[[int], events.Request]) -> A:
-        """Let the engine run one turn and return its answer; NotOk where it is refused."""
+        """Let the engine run one turn and return its answer; NotOk if it is refused."""
 
         def event(to: int) -> Event:
             return msgspec.structs.replace(make(to), by=by)
@@ -84,7 +85,7 @@ class Conversations:
     async def _carried(self, responder: Responder, what: str, work: Callable[[], Awaitable[None]]) -> None:
         try:
             await work()
-        except asyncio.CancelledError:  # the client has gone, or the server stops
+        except asyncio.CancelledError:  # the client has disconnected, or the server stops
             self._cut(responder)
         except EngineStopped:
             self._end(responder, refuse_stopping)

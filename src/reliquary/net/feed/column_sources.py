@@ -1,11 +1,11 @@
-"""The source of each column of a feed, and the functions that make its values.
+"""Defines the source of each column of a feed, and makes its values.
 
     PLACES    attributes of the position: values, one for each row
     PARTS     parts of a row of a message: arrays from `row_parts`
     TAILS     fields in the tail of a row: values from `tails`, one for each different tail
 
-A maker returns a scalar in place of an array when all rows have that value.  What a message does not have is
-null: a queue it does not name, a time that never ends, an empty extension.  Label, body, numbers and flags
+A maker returns a scalar in place of an array when all rows have that value.  Absent values are null: a
+queue that is not named, a time without a limit, an empty extension.  Label, body, numbers and flags
 always have a value.
 """
 
@@ -31,8 +31,8 @@ from reliquary.wire.trace_context import split
 
 Values = list[Any]
 Convert = Callable[[Values], Values]
-Made: TypeAlias = Any  # pa.Array | pa.Scalar, of which the checker knows nothing
-"""A column: its values, or the one value that all rows have."""
+Made: TypeAlias = Any  # pa.Array | pa.Scalar, which have no types for the checker
+"""A column: an array, or the single value that all rows have."""
 
 
 class Source(NamedTuple):
@@ -81,7 +81,7 @@ PLACES: Final[dict[str, Source]] = {
 
 @lru_cache(maxsize=1024)
 def guid_text(number: bytes) -> str | None:
-    """Return a GUID as text; None for the one that is all zeros."""
+    """Return a GUID as text; None for the nil GUID."""
     return str(UUID(bytes=number)) if any(number) else None
 
 
@@ -200,7 +200,7 @@ TAILS: Final[dict[str, Source]] = {
     "httpr_header": Source("httpr_header", _or_null),
 }
 _PLAIN: Final = frozenset({int, str, bytes, bool, type(None), MessageClass})
-"""Values that can be compared: when all are equal, the column is made of one."""
+"""Types of values that can be compared: if all are equal, the column is made of one value."""
 
 
 def made_of(name: str, source: Source, values: Values) -> Made:
@@ -235,7 +235,7 @@ def scalar_of(name: str, source: Source, value: Any) -> pa.Scalar:
 USUAL: Final[dict[str, pa.Scalar]] = {
     name: scalar_of(name, source, DEFAULTS[source.field]) for name, source in TAILS.items()
 }
-"""The columns of messages in which the field has its default."""
+"""The columns of messages whose field has its default."""
 
 
 _PLAIN_COLUMNS: Final = {"lookup_id": "lookup_ids", "arrived": "arrived", "size": "sizes"}

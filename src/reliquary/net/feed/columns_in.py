@@ -1,8 +1,8 @@
-"""Convert the columns of an uploaded batch to messages.
+"""Converts the columns of an uploaded batch to messages.
 
-Fields have the meaning and the error texts that they have in a send.  Columns are
-converted one after the other, and a value that cannot be makes its row a bad one, with the reason; ranges are
-the queue manager's to check.  Rows stay in their order, consecutive ones of one queue together:
+Fields have the meaning and the error texts of a send.  Columns are converted one after the other, and a
+wrong value makes its row a bad one, with the reason; the queue manager checks ranges.  Rows stay in
+their order, consecutive ones of one queue together:
 
     rows     orders orders orders  bills  orders (bad) orders
     groups   |-- orders, 3 -----| |1---| |------1-----|  |1----|
@@ -38,7 +38,7 @@ from reliquary.queueing.model.message import (
 from reliquary.wire.columns import BY_NAME, COLUMNS, NAMES, WRITTEN, ColumnType
 
 GROUP: Final = 500
-"""Messages that one turn stages."""
+"""The most messages that one turn stages."""
 
 Make = Callable[[Any], Any]
 
@@ -49,7 +49,7 @@ class Field(NamedTuple):
     name: str
     """The attribute; traceparent and tracestate make one attribute together."""
     default: Any
-    """The value that null stands for."""
+    """The value that replaces null."""
     make: Make | None = None
     """Converts a value, and may refuse it with UsageError; None takes the value unchanged."""
 
@@ -134,7 +134,7 @@ class Group(NamedTuple):
 
 
 class BadRow(Exception):
-    """A row that breaks a rule, while no queue for bad rows is named."""
+    """A row violates a rule, and no queue for bad rows is named."""
 
     def __init__(self, row: int, why: str) -> None:
         super().__init__(why)
@@ -145,7 +145,7 @@ class Intake:
     """Makes messages from the record batches of one part."""
 
     def __init__(self, schema: pa.Schema, queue: str, dead_letters: str = "") -> None:
-        """`queue` takes rows that name none; without `dead_letters`, a bad row is `BadRow`."""
+        """`queue` takes rows without a queue name; without `dead_letters`, a bad row raises `BadRow`."""
         self._queue = queue
         self._dead_letters = dead_letters
         self._casts = _casts(schema)
@@ -185,7 +185,7 @@ class Intake:
         return group.queue != self._queue
 
     def dead(self, batch: pa.RecordBatch, rows: list[int], why: str) -> Group:
-        """Return bad rows as messages for the queue of dead letters; BadRow where no queue is named."""
+        """Return bad rows as messages for the queue of dead letters; BadRow if no queue is named."""
         if not self._dead_letters:
             raise BadRow(rows[0], why)
         letters = [self._dead_letter(batch, row, why) for row in rows]
@@ -247,7 +247,7 @@ def _trace_contexts(parents: list[str], states: list[str], bad: dict[int, str]) 
 
 
 def _rare_parts(made: dict[str, list[Any]], count: int) -> list[Attributes | None]:
-    """Return the rare attributes of each row; most batches have no column for any."""
+    """Return the rare attributes of each row; most batches have no column for any of them."""
     if not made:
         return [None] * count
     names = tuple(made)
@@ -275,9 +275,7 @@ def _made(field: Field, values: list[Any], bad: dict[int, str]) -> list[Any]:
 
 
 def _casts(schema: pa.Schema) -> dict[str, pa.DataType | None]:
-    """Return the columns that are taken, and the type of each after the cast; other known columns
-    are ignored.
-    """
+    """Return the used columns with the type of each after the cast; other known columns are ignored."""
     found: dict[str, pa.DataType | None] = {}
     seen: set[str] = set()
     for field in schema:

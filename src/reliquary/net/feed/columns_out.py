@@ -1,12 +1,11 @@
-"""Positions and their messages as columns.
+"""Makes columns from positions and their messages.
 
-    positions --> those that are wanted --> columns of the place
+    positions --> the wanted ones --> columns of the position
                         '--> records, only if a column asks for them --> columns of the message
 
-A column whose rows all have one value costs nothing for a row where the reader takes runs: that stream has
-the types that Arrow calls run-end encoded, and the value of the column travels once in each batch.
-
-A reader may ask for compressed buffers: over a network fewer bytes are worth the processor time.
+A column whose rows all have one value has no cost per row if the reader accepts runs: such columns are
+run-end encoded in Arrow, and each batch has the value once.  A reader may request compressed buffers,
+which save bytes in a network.
 """
 
 from __future__ import annotations
@@ -45,14 +44,14 @@ END: Final = b"\xff\xff\xff\xff\0\0\0\0"
 """The bytes that end an Arrow stream."""
 
 BODIES: Final = ("body", "body_size")
-"""Columns that come from the row, or from the pieces of a large body."""
+"""The columns that come from the row, or from the pieces of a large body."""
 _SOURCE: Final = "source_machine"
 """The rare field with the machine that sent a message, if that is not the lineage of its identifier."""
 _IN_PIECES: Final = "stored_body"
 
 
 class Group(NamedTuple):
-    """Positions that have their messages, and the parts that were read of these."""
+    """Positions that have their messages, and the parts that were read from these."""
 
     positions: Sequence[Position]
     parts: dict[str, Made]
@@ -73,7 +72,7 @@ _NO_INDEXES: Final = pa.array([], pa.int32())
 
 
 class Columns:
-    """Makes the columns that one reader asked for."""
+    """Makes the columns that one reader requested."""
 
     def __init__(
         self,
@@ -85,7 +84,7 @@ class Columns:
         runs: bool = False,
         compression: str | None = None,
     ) -> None:
-        """`may_miss` leaves out messages that went meanwhile; else that is `Gone`."""
+        """`may_miss` omits messages that were removed in between; otherwise that raises `Gone`."""
         self.schema = schema_of(names, runs=runs)
         self._names: tuple[str, ...] = tuple(self.schema.names)
         self._runs = IN_RUNS.intersection(self._names) if runs else frozenset[str]()
@@ -160,7 +159,7 @@ class Columns:
     # -- messages
 
     def _group(self, positions: Sequence[Position], at_hand: Mapping[int, Record]) -> Group:
-        """Read the messages of these positions; those that went meanwhile are left out."""
+        """Read the messages of these positions; messages that were removed in between are omitted."""
         positions, records = self._records(positions, at_hand)
         if not positions:
             return Group((), {}, _NO_TAILS, _NO_INDEXES)
@@ -189,7 +188,7 @@ class Columns:
         return there, records._replace(rows=[record for record in records.rows if record is not None])
 
     def _put_together(self, group: Group) -> list[int]:
-        """Put bodies that lie in pieces into their columns; return the rows that have their body."""
+        """Put bodies that are stored in pieces into their columns; return the rows that have their body."""
         parts, stored = group.parts, group.of_each(_IN_PIECES)
         if "body_size" in parts:
             pairs = zip(parts["body_size"].to_pylist(), stored, strict=True)
@@ -224,7 +223,8 @@ def _of_tails(name: str, group: Group) -> Made:
     """Return the column of a field that is stored in the tails."""
     source, tails = TAILS[name], group.tails
     made = made_of(name, source, tails.values(source.field))
-    if isinstance(made, pa.Scalar) or len(tails.decoded) == len(group.positions):  # then each has its own
+    # then each row has its own tail
+    if isinstance(made, pa.Scalar) or len(tails.decoded) == len(group.positions):
         return made
     return made.take(group.indexes)
 
@@ -251,7 +251,7 @@ def _usual(names: tuple[str, ...], runs: frozenset[str], count: int) -> dict[str
 
 @lru_cache(maxsize=16)
 def _usual_runs(names: tuple[str, ...], runs: frozenset[str], count: int) -> dict[str, pa.Array]:
-    """Return these columns as runs: they are small, so those of some sizes are cached."""
+    """Return these columns as runs; they are small, so those of some sizes are cached."""
     return {name: _spread(USUAL[name], count, runs=name in runs) if name in USUAL else None for name in names}
 
 
@@ -262,8 +262,9 @@ def _each(count: int) -> pa.Array:
 
 
 def cut(positions: Sequence[Position], most: int, most_bytes: int) -> Iterator[Sequence[Position]]:
-    """Yield groups of at most `most` rows and `most_bytes` bytes, one row at least; with 0 bytes, only rows
-    count.
+    """Yield groups of at most `most` rows and `most_bytes` bytes, at least one row.
+
+    With 0 bytes, only rows are limited.
     """
     first = 0
     while first < len(positions):

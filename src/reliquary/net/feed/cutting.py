@@ -1,10 +1,10 @@
-"""Find the end of a batch, and cut it into parts of about equal size.
+"""Finds the end of a batch, and divides it into parts of about equal size.
 
     places      o  o   o o     o   o  o      o          each with its bytes
     admitted   |<-- until a limit of rows or bytes -->|
     parts      |<---------->|<--------->|<----------->| by bytes, and a little for each row
 
-Parts are ranges of numbers, one behind the other: each place of the batch lies in just one of them.
+Parts are consecutive ranges of numbers: each position of the batch is in exactly one of them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 ROW: Final = 256
-"""The cost of a row beside its bytes, in bytes."""
+"""The cost of a row in addition to its bytes, in bytes."""
 
 
 class PartOut(msgspec.Struct, frozen=True):
@@ -41,7 +41,7 @@ class PlanOut(msgspec.Struct, frozen=True):
 
 
 class RowGroup(NamedTuple):
-    """Rows up to an arrival number, which are taken together."""
+    """Rows up to an arrival number, which stay together."""
 
     until: int
     rows: int
@@ -49,7 +49,7 @@ class RowGroup(NamedTuple):
 
 
 class Admission:
-    """Counts places, in their order, until a batch has enough."""
+    """Counts positions, in order, until a batch is full."""
 
     def __init__(self, rows: int | None, size: int | None) -> None:
         self._most_rows = rows
@@ -59,25 +59,25 @@ class Admission:
         self._sizes = array("Q")
         self._total = 0
         self.full = False
-        """Whether the next place did not fit."""
+        """Whether the next position did not fit."""
 
     @property
     def is_bounded(self) -> bool:
-        """Return whether every place has to be counted."""
+        """Whether every position has to be counted."""
         return self._most_rows is not None or self._most_bytes is not None
 
     @property
     def rows(self) -> int:
-        """The number of places that were counted one by one."""
+        """The number of positions that were counted one by one."""
         return len(self._ends)
 
     @property
     def last(self) -> int:
-        """The last place that fits."""
+        """The last position that fits."""
         return self._ends[-1]
 
     def take(self, numbers: Sequence[int], sizes: Sequence[int]) -> None:
-        """Count more places; those behind the first that does not fit are ignored."""
+        """Add positions; those after the first that does not fit are ignored."""
         if self.full or not numbers:
             return
         room = len(numbers)
@@ -87,7 +87,7 @@ class Admission:
             totals = list(accumulate(sizes[:room], initial=self._total))
             room = min(room, bisect_left(totals, self._most_bytes + 1, lo=1) - 1)
         if not self._ends:
-            room = max(room, 1)  # one row at least, or the batch would never advance
+            room = max(room, 1)  # at least one row, or the batch would never advance
         self.full = room < len(numbers)
         self._ends.extend(numbers[:room])
         self._rows.extend([1] * room)
@@ -95,7 +95,7 @@ class Admission:
         self._total += sum(sizes[:room])
 
     def estimate(self, steps: Sequence[RowGroup]) -> None:
-        """Add places behind the counted ones, with estimated numbers of rows and bytes."""
+        """Add positions after the counted ones, with estimated numbers of rows and bytes."""
         self._ends.extend([step.until for step in steps])
         self._rows.extend([step.rows for step in steps])
         self._sizes.extend([step.bytes for step in steps])

@@ -1,4 +1,4 @@
-"""All of the data plane that is about feeds and batches, for a server to plug in."""
+"""Collects the parts of the data plane for feeds and batches, which a server adds to its plane."""
 
 from __future__ import annotations
 
@@ -71,5 +71,5 @@ class FeedEndpoint:
         return self._conversations.under_way
 
     async def stop(self) -> None:
-        """Cut off the requests that are running, before the disk closes: readers will ask again."""
+        """Cut off the running requests before the disk closes; readers will ask again."""
         await self._conversations.stop()

@@ -1,4 +1,7 @@
-"""Feeds and their consumers: the ends of feeds, and the handlers that make, move and remove consumers."""
+"""Handles requests about feeds and their consumers.
+
+It shows feeds, and creates, moves and removes consumers.
+"""
 
 from __future__ import annotations
 
@@ -53,14 +56,14 @@ class FeedsOut(msgspec.Struct):
 
 
 class OpenConsumerIn(msgspec.Struct, forbid_unknown_fields=True):
-    """The name of a new consumer, and the place where it begins."""
+    """The name of a new consumer, and the position at which it begins."""
 
     name: ConsumerName
     at: Annotated[str, limited(pattern=f"^({EARLIEST}|{LATEST}|[0-9]{{1,15}})$")] | PlainNumber = EARLIEST
 
 
 class MoveConsumerIn(msgspec.Struct, forbid_unknown_fields=True):
-    """The place up to which a consumer has read."""
+    """The position up to which a consumer has read."""
 
     name: str
     cursor: Digits | PlainNumber

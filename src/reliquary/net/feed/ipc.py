@@ -1,10 +1,10 @@
-"""An Arrow stream cut into its messages while it comes, so that no more than one of them is in memory.
+"""Divides an Arrow stream into its messages while it arrives, so that only one of them is in memory.
 
     | ff ff ff ff | size: 4 | metadata, `size` bytes | body, as long as the metadata says |   each message
     | ff ff ff ff | 0: 4    |                                                                 the end
 
 The metadata is a flat table (Message.fbs of Arrow): field 1 says what the message is, field 3 how long its
-body.  Both are read here; all else is Arrow's own affair.
+body.  Both are read here; Arrow itself reads the rest.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from reliquary.base.hresult import HResult
 from reliquary.net.api.errors import Refused
 
 MESSAGE_LIMIT: Final = 256 * 1024 * 1024
-"""Bytes of one record batch."""
+"""The most bytes of one record batch."""
 METADATA_LIMIT: Final = 16 * 1024 * 1024
 
 _OPENING: Final = Layout("<II")
@@ -31,7 +31,7 @@ _int32, _uint16, _int64 = Layout("<i"), Layout("<H"), Layout("<q")
 
 
 class IpcStream:
-    """Divides one Arrow stream, which comes as bytes in any cuts, into its record batches."""
+    """Divides an Arrow stream, which comes as pieces of any size, into its record batches."""
 
     def __init__(self, limit: int = MESSAGE_LIMIT) -> None:
         self._limit = limit
@@ -66,7 +66,7 @@ class IpcStream:
 
     @property
     def schema(self) -> pa.Schema | None:
-        """The schema of the columns, once it has come."""
+        """The schema of the columns, after it has come."""
         return pa.ipc.read_schema(pa.py_buffer(self._before[0])) if self._before else None
 
     def _open(self) -> None:
@@ -85,7 +85,7 @@ class IpcStream:
             self._need = _OPENING.size + size
 
     def _look(self) -> None:
-        """Check the metadata of a message, and add the size of its body to the bytes that are needed."""
+        """Check the metadata of a message, and add the size of its body to the required bytes."""
         kind, size = _kind_and_size(bytes(self._buffer[_OPENING.size : self._need]))
         first = not self._before
         if kind not in {_SCHEMA, _DICTIONARY, _BATCH} or (kind == _SCHEMA) != first or size < 0:
@@ -134,7 +134,7 @@ def _kind_and_size(table: bytes) -> tuple[int, int]:
 
 
 def batches_of(stream: bytes) -> list[pa.RecordBatch]:
-    """Return the record batches of a stream; all of it is checked, because a client made it."""
+    """Return the record batches of a stream, which is checked completely, because a client made it."""
     try:
         batches = list(pa.ipc.open_stream(stream))
         for batch in batches:

@@ -1,8 +1,8 @@
-"""POST /queues/{queue}/plan: find the end of a batch, and cut it into parts.
+"""Finds the end of a batch, and divides it into parts: POST /queues/{queue}/plan.
 
-Where the batch is bounded, every place of it is counted.  One without bounds may be all of a long queue,
-and to count it would take as long as to read it: there only the first pages are counted, and behind them the
-feed is looked at in some places, to see how close together and how large its messages are.
+Every position of a bounded batch is counted.  One without bounds may be a whole long queue, and to
+count it would take as long as to read it: there only the first pages are counted, and samples of the
+feed after them show the density and the size of its messages.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from reliquary.queueing.feed.plain import arrivals_of, sizes_of
 
 PAGE: Final = 10_000
 COUNTED: Final = 2 * PAGE
-"""The number of places that are counted one by one in any case."""
+"""The number of positions that are counted one by one in any case."""
 LOOKS: Final = 48
-"""The number of samples that are taken behind the counted places."""
+"""The number of samples after the counted positions."""
 LOOK: Final = 32
 """The number of positions that one sample reads."""
 MOST_PARTS: Final = 10_000
@@ -123,7 +123,7 @@ class Plans:
         )
 
     async def _looks(self, asked: Range, after: int) -> list[RowGroup]:
-        """Estimate the rows and bytes behind a number from samples, without reading all of them."""
+        """Estimate the rows and bytes after a number from samples, without reading all of them."""
         steps: list[RowGroup] = []
         for look in range(LOOKS):
             end = after + (asked.until - after) * (look + 1) // LOOKS
@@ -131,7 +131,7 @@ class Plans:
             if end <= start:
                 continue
             page = await self._page(asked, start, LOOK)
-            if page.reached >= end:  # there are no more messages, or few that lie far apart
+            if page.reached >= end:  # there are no more messages, or few with large distances
                 within = [each for each in page.positions if arrival_of(each) <= end]
                 share = 1.0
             else:

@@ -1,4 +1,4 @@
-"""The handlers that publish a batch, drop parts of one, and forget writers."""
+"""Handles requests that publish a batch, drop parts of one, and forget writers."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""GET /queues/{queue}/feed: a range of a feed, made while it leaves.
+"""Sends a range of a feed, which is made while it is sent: GET /queues/{queue}/feed.
 
     loop     ReadFeed --> page --> ReadFeed --> page ...     some thousand positions a turn
     thread        '---------------------'--> columns ...     of two pages, while the next are read
     client                 '--> taken      '--> taken        one batch of rows is on its way at a time
 
-An answer that cannot be completed is cut off, so that no client takes a part of a range for all of it.
+An answer that cannot be completed is cut off, so that no client takes a partial range for a complete one.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from reliquary.queueing.model.state import State
 
 ARROW: Final = b"application/vnd.apache.arrow.stream"
 RUNS: Final = "runs"
-"""The encoding for readers that take runs of equal values (`columns_out`)."""
+"""The encoding for readers that accept runs of equal values (`columns_out`)."""
 COMPRESSIONS: Final = ("lz4", "zstd")
-"""The ways in which Arrow compresses the buffers of a record batch."""
+"""The methods by which Arrow compresses the buffers of a record batch."""
 PAGE: Final = 4096
-"""Positions that one turn reads."""
+"""The positions that one turn reads."""
 
 
 _QUERY: Final = (
@@ -55,7 +55,7 @@ _QUERY: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The range of a feed that a request asks for, and its user."""
+    """The range of a feed that a request names, and its user."""
 
     queue: str
     after: int
@@ -73,7 +73,7 @@ class Pages(NamedTuple):
     messages: Mapping[int, Record]
     """Messages that were read with the positions, by their numbers."""
     reached: int | None
-    """Where the next page begins; None at the end of the range."""
+    """The beginning of the next page; None at the end of the range."""
 
 
 class Readings:
@@ -149,7 +149,7 @@ class Readings:
         )
 
     async def _pieces(self, asked: Range, columns: Columns, page: FeedRead) -> AsyncGenerator[memoryview]:
-        """Yield record batches; the next pages are read meanwhile."""
+        """Yield record batches; the next pages are read at the same time."""
         group = await self._joined(asked, columns, page)
         while True:
             coming = None
@@ -175,8 +175,9 @@ class Readings:
         return await self._joined(asked, columns, page)
 
     async def _joined(self, asked: Range, columns: Columns, page: FeedRead) -> Pages:
-        """Return a page with those behind it, as many as one record batch may hold: a batch has a cost of its
-        own, here and in Spark, for any number of rows.
+        """Return a page with those after it, up to the size of one record batch.
+
+        Each batch has a fixed cost.
         """
         found = [asked.bounds.wanted(page.positions)]
         messages = dict(page.messages)

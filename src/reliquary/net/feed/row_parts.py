@@ -1,14 +1,14 @@
-"""The parts of many message rows, cut without a Python object for each row.
+"""Extracts the parts of many message rows without a Python object for each row.
 
 A row is an array of MessagePack (`model.message.Message`):
 
     | 99 92 c4 10 lineage | number | body | label | priority, delivery, times, body type, rare fields or c0 |
     '-------- head -------'                       '------------------------- tail -------------------------'
 
-The rows are put into one buffer.  A reader has a place in each of them; a step looks at the tags of all rows,
-returns the element of each row as an Arrow array, and moves all places behind it: some loops inside Arrow.
-Heads and tails repeat, because the messages of a queue are alike and times are whole seconds: they become
-dictionaries, and only what is different in them is decoded (`tails`).
+The rows are put into one buffer.  A reader has a position in each of them; a step reads the tags of all
+rows, returns the element of each row as an Arrow array, and moves all positions behind it, with a few
+loops inside Arrow. Heads and tails repeat, because the messages of a queue are alike and times are
+whole seconds: they become dictionaries, and only different ones are decoded (`tails`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from reliquary.base.faults import StoreDamage
 FIELDS: Final = 9
 """The elements of a row."""
 HEAD: Final = bytes([0x90 + FIELDS, 0x92, 0xC4, 16])
-"""The first bytes of each row: an array, in it an identifier, in it 16 bytes of a lineage."""
+"""The first bytes of each row: an array that begins with an identifier, whose first element has 16 bytes."""
 HEAD_BYTES: Final = len(HEAD) + 16
 TAIL_FIELDS: Final = 6
 
@@ -42,7 +42,7 @@ def _widths(by_tag: dict[int, int], in_tag: range) -> pa.Array:
 _INT: Final = _widths({0xCC: 1, 0xCD: 2, 0xCE: 4, 0xCF: 8}, range(0x80))
 _BYTES: Final = _widths({0xC4: 1, 0xC5: 2, 0xC6: 4}, range(0))
 _TEXT: Final = _widths({0xD9: 1, 0xDA: 2, 0xDB: 4}, range(0xA0, 0xC0))
-"""For the tag of each element: the bytes of the number behind the tag; 0 when the number is in the tag."""
+"""For the tag of each element, the bytes of the number after the tag; 0 if the number is in the tag."""
 _IN_INT, _IN_BYTES, _IN_TEXT = (pa.scalar(bits, pa.uint8()) for bits in (0x7F, 0, 0x1F))
 """The bits of a tag that are a number."""
 _UNSIGNED: Final = {2: ("H", pa.uint16()), 4: ("I", pa.uint32()), 8: ("Q", pa.uint64())}
@@ -61,17 +61,17 @@ _ZERO, _EIGHT = pa.scalar(0, pa.uint64()), pa.scalar(8, pa.uint64())
 
 
 class Spans(NamedTuple):
-    """The place of a value in the buffer, for each row."""
+    """The position of a value in the buffer, for each row."""
 
     starts: pa.Array
     ends: pa.Array
 
 
 class RowParts:
-    """The parts of some rows, at least one, as arrays; StoreDamage for bytes that are no row of a message."""
+    """The parts of at least one row, as arrays; StoreDamage for bytes that are no row of a message."""
 
     def __init__(self, records: Sequence[bytes | memoryview], begin: int = 0) -> None:
-        """`begin` is the place in each of the bytes at which its row begins."""
+        """`begin` is the position in each of the bytes at which its row begins."""
         self._rows = rows = _Rows(records, begin)
         try:
             heads = rows.span(_HEAD)
@@ -105,7 +105,7 @@ class RowParts:
 
     @cached_property
     def labels(self) -> pa.Array:
-        """The labels of the messages, one for each row, cut out of the rows when first asked for."""
+        """The labels of the messages, one for each row; they are extracted when first requested."""
         return self._rows.cut_out(self._labels, pa.string())
 
 
@@ -151,7 +151,7 @@ class _Rows:
         return pa.Array.from_buffers(kind, len(found), [None, pa.py_buffer(numbers)])
 
     def _mixed(self, in_tags: pa.Array, width: pa.Array, widest: int) -> pa.Array:
-        """Return the number of each row, where rows have numbers of several widths."""
+        """Return the number of each row, if rows have numbers of several widths."""
         value = _choose([_equal([width, _NONE]), in_tags.cast(pa.uint64()), _ZERO])
         last = pa.scalar(len(self._bytes) - 1, _PLACE)
         for index in range(widest):
@@ -162,13 +162,16 @@ class _Rows:
         return value
 
     def span(self, size: pa.Array | pa.Scalar) -> Spans:
-        """Step over `size` bytes, and return where they lie."""
+        """Step over `size` bytes, and return their positions."""
         starts = self._at
         self._at = _add([starts, size])
         return Spans(starts, self._at)
 
     def rest(self) -> Spans:
-        """Return where the rest of each row lies; there must be some, so all steps were within the rows."""
+        """Return the position of the rest of each row.
+
+        The rest must not be empty, so all steps were within the rows.
+        """
         if _range_of(_subtract([self._ends, self._at]))[0] <= 0:
             raise _damage("it is cut off")
         return Spans(self._at, self._ends)
@@ -185,7 +188,7 @@ class _Rows:
         return _take([pa.Array.from_buffers(kind, 2 * count - 1, buffers), even])
 
     def _step(self) -> pa.Array:
-        """Return the byte at the place of each row, and step over it."""
+        """Return the byte at the position of each row, and step over it."""
         found = _take([self._bytes, self._at])
         self._at = _add([self._at, _ONE])
         return found

@@ -1,4 +1,4 @@
-"""The columns of messages in the types of Arrow."""
+"""Defines the columns of messages in the types of Arrow."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ TYPE_OF: Final = {column.name: TYPES[column.kind] for column in COLUMNS}
 
 RUN_ENDS: Final = pa.int32()
 _VARIED: Final = frozenset({"feed_id", "lookup_id", "arrived", "size", "id", "body", "body_size", "label"})
-"""Columns that mostly have another value in each row."""
+"""Columns that usually have different values in each row."""
 
 
 IN_RUNS: Final = frozenset(NAMES) - _VARIED
-"""Columns that a stream has as runs of equal values, where its reader takes runs."""
+"""Columns that a stream has as runs of equal values, if its reader accepts runs."""
 _RUNS: Final = {name: pa.run_end_encoded(RUN_ENDS, TYPE_OF[name]) for name in IN_RUNS}
 
 

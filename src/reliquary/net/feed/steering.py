@@ -1,4 +1,4 @@
-"""The handlers that limit, pause and reset consumers."""
+"""Handles requests that limit, pause and reset consumers."""
 
 from __future__ import annotations
 
@@ -31,8 +31,9 @@ _PLACE: Final = f"^({EARLIEST}|{LATEST}|[0-9]{{1,15}}|{_TIME})$"
 
 
 class SetIn(msgspec.Struct, forbid_unknown_fields=True):
-    """The new settings; without a name, the limit is for all consumers of the queue that have none of their
-    own.
+    """The new settings.
+
+    Without a name, the limit is for all consumers of the queue without a limit of their own.
     """
 
     name: str = ""
@@ -79,7 +80,7 @@ def set_consumer(context: Context, request: Request, responder: Responder, queue
 
 
 class Resets:
-    """Moves cursors to places that people name, also by a time."""
+    """Moves cursors to named positions, also by a time."""
 
     def __init__(self, conversations: Conversations, places: Places) -> None:
         self._conversations = conversations
@@ -92,7 +93,7 @@ class Resets:
         answer=ResetOut,
     )
     def reset(self, context: Context, request: Request, responder: Responder, queue: str) -> None:
-        """Answer POST /queues/{queue}/reset: move the cursor of a consumer to any place."""
+        """Answer POST /queues/{queue}/reset: move the cursor of a consumer to any position."""
         parameters(request)
         given = read_body(_reset, request)
         place, moment = _place(str(given.to))
@@ -125,7 +126,7 @@ class Resets:
 
 
 def _place(to: str) -> tuple[int | None, int | None]:
-    """Return the number that a place means, None for the mark, and the timestamp if it is one."""
+    """Return the number that a position means, None for the mark, and the timestamp if it is one."""
     if to == EARLIEST:
         return 0, None
     if to == LATEST:

@@ -1,7 +1,8 @@
-"""The rows of messages, read from the disk beside the loop.
+"""Reads rows of messages from the disk in threads outside the loop.
 
-A message never changes, and one whose position was read is on disk, so any thread may read it: in the row of
-its position, or in a row of its own.  Neighbours, which messages of one queue mostly are, are one range.
+A message never changes, and one whose position was read is on disk, so any thread may read it: in the
+row of its position, or in a separate row.  Neighbours, which messages of one queue mostly are, are one
+range.
 """
 
 from __future__ import annotations
@@ -38,34 +39,34 @@ class Records(NamedTuple):
     """The records of some messages."""
 
     rows: list[Record | None]
-    """The bytes that have the record at their end; None for a message that is gone."""
+    """The bytes that have the record at their end; None for a removed message."""
     begin: int = 0
-    """The place in each of them where the record begins."""
+    """The position in each of them where the record begins."""
 
 
 class Gone(Exception):
-    """A message is gone, and the reader may not miss it."""
+    """A message was removed, and the reader must not miss it."""
 
 
 class Stored(Protocol):
     """The interface of a source of message rows."""
 
     def records(self, positions: Sequence[Position], at_hand: Mapping[int, Record] = NOTHING) -> Records:
-        """Return the record of the message of each position; None where it is gone."""
+        """Return the record of the message of each position; None for a removed one."""
 
     def body(self, body: StoredBody) -> bytes | None:
-        """Return a body that is stored in pieces; None where it is gone."""
+        """Return a body that is stored in pieces; None if it was removed."""
 
 
 class StoredMessages:
-    """The messages of a disk."""
+    """The messages on a disk."""
 
     def __init__(self, disk: Disk) -> None:
         self._disk = disk
         self._bodies = Bodies(StagedRows(disk))  # this object stages no rows: it reads the applied ones
 
     def records(self, positions: Sequence[Position], at_hand: Mapping[int, Record] = NOTHING) -> Records:
-        """Return the record of each message; None where it is gone.
+        """Return the record of each message; None if it was removed.
 
         Those that are at hand, by the numbers of their messages, are not read again.
         """
@@ -80,7 +81,7 @@ class StoredMessages:
         return Records(known)
 
     def _together(self, positions: Sequence[Position]) -> Records | None:
-        """Return records that have rows of their own, all there and one behind the other; else None."""
+        """Return records with separate rows if all exist and are consecutive; otherwise None."""
         if isinstance(positions, PlainPositions):
             return self._neighbours(positions.messages)
         return self._neighbours(list(map(_MESSAGE, positions))) if not any(map(_HOME, positions)) else None
@@ -95,12 +96,12 @@ class StoredMessages:
         return [found.get(position.message) for position in positions]
 
     def body(self, body: StoredBody) -> bytes | None:
-        """Return a body that lies in pieces; None where it is gone."""
+        """Return a body that is stored in pieces; None if it was removed."""
         try:
             return self._bodies.whole(body)
         except StoreDamage:
             if all(self._bodies.piece(body.spool, index) is not None for index in range(body.pieces)):
-                raise  # no piece is gone, so the body is damaged
+                raise  # no piece is missing, so the body is damaged
             return None
 
     # -- in the rows of positions
@@ -135,7 +136,7 @@ class StoredMessages:
     # -- in rows of their own
 
     def _neighbours(self, numbers: Sequence[int]) -> Records | None:
-        """Return the records of messages that are all there, one behind the other; else None."""
+        """Return the records of messages if all exist and are consecutive; otherwise None."""
         if len(numbers) < MANY or len(found := runs(numbers)) > 1:
             return None
         rows = self._range(*found[0])

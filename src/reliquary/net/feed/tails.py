@@ -1,12 +1,12 @@
-"""The ends of message rows (`row_parts`): some fields that every message has, and its rare ones.
+"""Decodes the ends of message rows (`row_parts`): some fields of every message, and its rare ones.
 
     | priority | delivery | sent time | time to be received | body type | map of rare fields, or c0 |
 
-Only those rare fields lie in the map that do not have their default.  Messages of one queue are alike, so the
+The map has only rare fields that differ from their default.  Messages of one queue are alike, so the
 map is decoded into a structure of just the fields that have occurred; a map with one more is refused by its
 decoder, and the structure grows by it.
 
-Values are as they lie on disk: enumerations by their words or numbers, identifiers by their bytes.
+Values are as they are stored on disk: enumerations by their words or numbers, identifiers by their bytes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from reliquary.base.faults import StoreDamage
 from reliquary.queueing.model.message import OWN, Attributes, Message
 
 FIELDS: Final = tuple(name for name in OWN if name not in {"identifier", "body", "label"})
-"""The fields of every message that lie in the tail."""
+"""The fields of every message that are in the tail."""
 _ARRAY: Final = bytes([0x90 + len(FIELDS) + 1])
 """The byte that makes an array of a tail."""
 
@@ -40,7 +40,7 @@ _OWN: Final = dict(zip(OWN, Message.__struct_defaults__, strict=False))
 DEFAULTS: Final[dict[str, Any]] = {
     name: _as_stored(default) for name, default in ({name: _OWN[name] for name in FIELDS} | _RARE).items()
 }
-"""The values of fields that are not in a row, in the form of stored ones."""
+"""The values of absent fields, in the form of stored ones."""
 
 
 class Tails(NamedTuple):
@@ -48,7 +48,7 @@ class Tails(NamedTuple):
 
     decoded: list[Any]
     fields: frozenset[str]
-    """The wanted fields that may have another value than the default in one of these."""
+    """The wanted fields that may differ from the default in one of these."""
 
     def values(self, field: str) -> list[Any]:
         """Return the values of one of `fields`, for each tail."""
@@ -60,7 +60,7 @@ class Tails(NamedTuple):
 
 
 class TailReader:
-    """Reads these fields; it learns from the tails that it reads, so one reader serves for a whole feed."""
+    """Reads these fields; it adapts to the tails that it reads, so one reader serves a whole feed."""
 
     def __init__(self, wanted: Collection[str]) -> None:
         self._wanted = frozenset(wanted)
@@ -68,7 +68,7 @@ class TailReader:
         self._learned()
 
     def read(self, tails: Sequence[bytes]) -> Tails:
-        """Return the fields of these tails; StoreDamage for bytes that are none."""
+        """Return the fields of these tails; StoreDamage for invalid bytes."""
         arrays = [_ARRAY + tail for tail in tails]
         try:
             decoded = list(map(self._decode, arrays))

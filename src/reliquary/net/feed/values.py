@@ -1,4 +1,4 @@
-"""Numbers, names and bounds in requests about feeds and batches."""
+"""Reads numbers, names and bounds in requests about feeds and batches."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reliquary.queueing.model.message import Position
 from reliquary.queueing.model.tables import LAST_ID, SEQUENCE_MASK
 
 LATEST: Final = 2**62
-"""Microseconds since 1970: later than any timestamp."""
+"""A time in microseconds since 1970 that is later than any timestamp."""
 BOUNDS: Final = ("from_lookup", "to_lookup", "from_time", "to_time")
 
 

@@ -1,13 +1,13 @@
-"""HTTP/1.1: the listener of the data plane, and a small pooled client.
+"""Implements HTTP/1.1: the listener of the data plane, and a small client with a pool.
 
 It may import `net.tcp` and `engine` and the rooms below.  Begin with `listener`.
 
     bytes --> connection --> Request, Responder --> handler       (listener side)
     bytes <-- connection <-- responses in the order of requests <-- Responder.respond
 
-This is the hot path, so a server is written here and nowhere else: `httptools` parses, one
-`asyncio.Protocol` a connection keeps order, limits and time-outs, and answers that are ready
-together leave in one write.
+This code runs for every request, so it is an own server: `httptools` parses, one `asyncio.Protocol` for
+each connection keeps order, limits and time-outs, and answers that are ready together leave in one
+write.
 """
 
 from reliquary.net.http.client import ClientLimits, HttpClient

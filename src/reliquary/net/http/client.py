@@ -1,4 +1,4 @@
-"""A small HTTP client with a pool of connections.
+"""Implements a small HTTP client with a pool of connections.
 
     request --> a place on a connection --> one write --> the answer's future
                 |  idle: the last one given back
@@ -6,10 +6,10 @@
                 |  else, with `pipelined` above 1, the least busy
                 '  else wait in line
 
-A request that was sent may have been done, whatever became of its answer.  So nothing is sent
-twice, with one exception: on a connection that was used before, the peer may have hung up just
-as we sent.  When no byte of an answer came and the caller says that the request is idempotent,
-it is sent again.  In all other cases the caller gets `ConnectionLost` and decides.
+A request that was sent may have been performed even without an answer.  So nothing is sent twice, with
+one exception: on a connection that was used before, the peer may have closed it during the send.  If no
+byte of an answer came and the caller marked the request as idempotent, it is sent again.  In all other
+cases the caller gets `ConnectionLost` and decides.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from reliquary.net.tcp.dialing import ServerAddress
 
 @dataclass(frozen=True, slots=True)
 class ClientLimits:
-    """The bounds of a client."""
+    """The limits of a client."""
 
     connections: int = 32
     pipelined: int = 1
@@ -74,8 +74,7 @@ class HttpClient:
         self._closed = False
         self._all_gone: asyncio.Future[None] | None = None
         self._deadlines: dict[asyncio.Future[Response], tuple[float, ClientConnection]] = {}
-        """The answers that must come in time. One timer serves all of them: most come, and a timer
-        is expensive.
+        """The answers with a time limit. One timer serves all of them, because a timer for each is expensive.
         """
         self._timer: asyncio.TimerHandle | None = None
         self._due = inf
@@ -91,7 +90,7 @@ class HttpClient:
         *,
         idempotent: bool = False,
     ) -> Response:
-        """Send a request and wait for its answer; a `RequestFailed` says why there is none.
+        """Send a request and wait for its answer; a `RequestFailed` has the reason for its absence.
 
         `timeout` is for all of it: the wait for a connection, connecting, sending and the answer.
         """
@@ -191,7 +190,7 @@ class HttpClient:
                 connection = await self._wait_in_line()
             if connection is not None and connection.usable:
                 return connection
-            if connection is not None:  # it was lost after it was handed over and before it was used
+            if connection is not None:  # it was lost between its assignment and its use
                 connection.busy -= 1
 
     async def _wait_in_line(self) -> ClientConnection | None:
@@ -221,7 +220,7 @@ class HttpClient:
             connection.busy += 1
 
     def _hand_over(self, connection: ClientConnection | None) -> bool:
-        """Give a connection, or the notice that a new one may be opened, to the first in line."""
+        """Assign a connection, or the permission to open one, to the first caller in line."""
         while self._waiters:
             waiter = self._waiters.popleft()
             if not waiter.done():
@@ -299,7 +298,7 @@ _OnLost = Callable[[ClientConnection], None]
 
 
 def _forget(connection: ClientConnection) -> None:
-    """Do nothing: a connection outside the pool is not counted."""
+    """Do nothing, because a connection outside the pool is not counted."""
 
 
 def _busy(connection: ClientConnection) -> int:
@@ -307,6 +306,6 @@ def _busy(connection: ClientConnection) -> int:
 
 
 def _fail_late(connection: ClientConnection, answer: asyncio.Future[Response]) -> None:
-    """Cut a connection after the time of a caller ran out: the late answer would be taken for another one."""
+    """Cut a connection after the time limit of a caller: the late answer would be taken for another one."""
     fail(answer, TimedOut("the time ran out before the answer came", sent=True))
     connection.cut(ConnectionLost("another request on this connection timed out", began=False))

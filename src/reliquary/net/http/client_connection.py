@@ -1,4 +1,4 @@
-"""One connection of the client: requests leave, and answers are given to the waiting callers in order.
+"""Implements one connection of the client: it sends requests, and gives answers to their callers in order.
 
     waiting   [future] [future] ...      the first one gets the next answer
 
@@ -20,7 +20,7 @@ from reliquary.net.http.headers import CHUNKED, CODING_LENGTH, TRANSFER_ENCODING
 from reliquary.net.tcp.dialing import OutgoingConnection
 
 INTERIM_LIMIT: Final = 16
-"""Interim answers (1xx) before an answer; a peer that sends more would keep us busy for nothing."""
+"""The most interim answers (1xx) before an answer; more of them would only cost time."""
 _READ_TO_THE_END: Final = (b"content-length", TRANSFER_ENCODING)
 
 
@@ -76,15 +76,15 @@ class ClientConnection(OutgoingConnection):
         self._on_lost = on_lost
         self._parser = httptools.HttpResponseParser(self)
         self._waiting: deque[Any] = deque()
-        """The futures of answers; a streamed connection has its sinks here."""
+        """The futures of answers; for a streamed connection, its sinks."""
         self.busy = 0
-        """The number of requests that have a place on this connection, sent or about to be."""
+        """The number of requests that are assigned to this connection, sent or about to be."""
         self.used = False
-        """Whether an answer has come over it: the peer may have closed it since, without a notice so far."""
+        """Whether an answer has come over it: since then the peer may have closed it without a notice."""
         self.without_bodies = False
-        """Whether it is for HEAD: the answer describes a body that does not come."""
+        """Whether it is for HEAD, whose answer describes a body that does not come."""
         self.idle_since = 0.0
-        """The time at which it was last given back, in the loop's time."""
+        """The time since when it is idle, in the loop's time."""
         self._began = False
         self._interim = 0
         self._next_answer()
@@ -136,10 +136,10 @@ class ClientConnection(OutgoingConnection):
             self._spoiled(bad)
 
     def eof_received(self) -> None:
-        """Note that the peer will send no more bytes."""
+        """Record that the peer will send no more bytes."""
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Fail the answers that wait, except one whose end is the end of the connection."""
+        """Fail the waiting answers, except one that ends with the connection."""
         super().connection_lost(exc)
         if exc is None and self._waiting and self._ends_with_the_connection():
             self._answer()
@@ -165,7 +165,7 @@ class ClientConnection(OutgoingConnection):
                 raise BadResponse(f"an answer has the transfer coding {coding!r}; only chunked is known")
 
     def on_headers_complete(self) -> None:
-        """Take the end of the head; after HEAD it is the end of the answer."""
+        """Process the end of the head; after HEAD it is the end of the answer."""
         self._in_body = self._moved = True
         self._fed = 0
         if self.without_bodies:
@@ -215,13 +215,16 @@ class ClientConnection(OutgoingConnection):
             answer.set_result(response)
 
     def _finish_head_answer(self) -> None:
-        """Finish this connection: the parser would wait for the body that HEAD does not have."""
+        """Close this connection for further use.
+
+        The parser would wait for the body that HEAD does not have.
+        """
         if self._parser.get_status_code() >= 200 and self._waiting:
             self._answer()
             self.cut(ConnectionLost("the connection ends after HEAD", began=False))
 
     def _weigh(self, size: int) -> None:
-        """Limit a head, trailers or chunk framing that never end; reads that complete nothing are counted."""
+        """Limit endless heads, trailers and chunk framing by counting reads that complete nothing."""
         self._fed += size
         if self._fed > self._head_bytes:
             raise BadResponse(f"the head of an answer may have {self._head_bytes} bytes, {self._fed} came")

@@ -1,23 +1,23 @@
-"""One connection of the listener: requests to the handler, responses back in the order of requests.
+"""Implements one connection of the listener: it passes requests on, and sends responses in their order.
 
     queue of responders   [answered] [answered] [waiting] [answered] | [not handed over yet] ...
-                           '---- one write ----'     '-- stops what is behind it
+                           '---- one write ----'     '-- delays those behind it
 
-Reading stops while any of four reasons holds: too many requests wait for an answer, the client
-does not take its answers, the engine is overloaded, or the sink of the current body asked for a pause.
-Input that has come already is kept: bytes unparsed, parsed requests in the queue, but not handed to
-the handler.
+Reading stops while any of four reasons holds: too many requests wait for an answer, the client does not
+take its answers, the engine is overloaded, or the sink of the current body asked for a pause. Input
+that has come already is kept: unparsed bytes, and parsed requests in the queue, which the handler does
+not get yet.
 
-A body that is handed on while it comes (`streams`) has its responder in the queue from its head on.
-A response that is made while it leaves stands at the front until its end, and its maker is asked for
-more as soon as the client has taken the last piece.
+A body that is handed on while it comes (`streams`) has its responder in the queue from its head on. A
+response that is made while it is sent stays at the front until its end, and its producer is called as
+soon as the client has taken the last piece.
 
-A refusal (400, 408, 413, 431, 503) stands in the queue like any answer and is the last one.  The
-client may still be sending then; closing would reset the connection and the reason would be lost
-on the way, so our side is shut and the rest is read and thrown away for a moment.
+A refusal (400, 408, 413, 431, 503) stands in the queue like any answer and is the last one.  The client
+may still be sending then; closing would reset the connection and lose the reason, so only the sending
+side is closed, and input is read and dropped for a moment.
 
-When a client hangs up (end of file), the responders are notified at once: a waiting receive must not
-hand a message to a client that is gone.  Other answers are still sent, for clients that shut their
+When a client disconnects (end of file), the responders are notified at once: a waiting receive must not
+give a message to a client that has left.  Other answers are still sent, for clients that shut their
 side after the request.
 """
 
@@ -39,7 +39,7 @@ from reliquary.net.tcp.accepted import UNREAD, AcceptedConnection
 from reliquary.net.tcp.budget import SMALL
 
 PIPELINED: Final = 4  # reading stops because too many requests have no answer
-SINK: Final = 8  # reading stops because the sink of a body asked for it
+SINK: Final = 8  # reading stops because the sink of a body requested it
 
 
 class Connection(AcceptedConnection):
@@ -75,8 +75,9 @@ class Connection(AcceptedConnection):
         self._undelivered: deque[tuple[Request | Arriving, Responder]] = deque()
         self._queue: deque[Responder] = deque()
         self.working = False
-        """Whether a slice is being read: answers given now are sent at its end, not at the end of
-        the tick.
+        """Whether a slice is being read.
+
+        Answers of this time are sent at its end, not at the end of the tick.
         """
         self._most_waiting = shared.limits.pipelined
         self._slice = SLICE
@@ -111,7 +112,7 @@ class Connection(AcceptedConnection):
                 self._pump()
 
     def eof_received(self) -> bool:
-        """Note that the client will send no more; return whether our side stays open."""
+        """Record that the client will send no more; return whether the sending side stays open."""
         self.ended = self.working = True
         self._lose_body()
         self._reader.forget()
@@ -139,7 +140,7 @@ class Connection(AcceptedConnection):
         super().connection_lost(exc)
 
     def resume_writing(self) -> None:
-        """Send more answers: the client has taken most of the last ones."""
+        """Send more answers, because the client has taken most of the last ones."""
         super().resume_writing()
         if self._unread_charge:
             self.count_unread()
@@ -154,7 +155,7 @@ class Connection(AcceptedConnection):
             self._pump()
 
     def _pump(self) -> None:
-        """Read the input that has come, a slice at a time, until there is a reason to stop."""
+        """Read the input that has come, slice by slice, until there is a reason to stop."""
         while not self._stop_reasons:
             if self._undelivered:
                 self._deliver_waiting()
@@ -200,7 +201,7 @@ class Connection(AcceptedConnection):
             self.stop_reading(PIPELINED)
 
     def _take(self, request: Request) -> None:
-        """Put the responder of a complete request into the queue, and hand the request over if it may be."""
+        """Put the responder of a complete request into the queue, and pass the request on if allowed."""
         if self.ended:
             self._reader.forget()
             return
@@ -209,7 +210,7 @@ class Connection(AcceptedConnection):
             mode = self._decide_mode(request)
             self.ended = bool(mode & CLOSE)
         responder = Responder(self, mode | HEAD_ONLY if request.method == "HEAD" else mode)
-        if self._reader.charged:  # held until the answer, because the message is in memory for that time
+        if self._reader.charged:  # counted until the answer, because the message is in memory for that time
             responder.charged, self._reader.charged = self._reader.charged, 0
         self._queue.append(responder)
         if self._stop_reasons or self._undelivered or len(self._queue) > self._most_waiting:
@@ -218,9 +219,7 @@ class Connection(AcceptedConnection):
             self._deliver(request, responder)
 
     def _begin(self, request: Request) -> Arriving | None:
-        """Put a request whose body is handed on while it comes into the queue; None where no
-        request is taken any more.
-        """
+        """Put a request with a streamed body into the queue; None if no request is accepted any more."""
         if self.ended:
             return None
         mode = self._decide_mode(request)
@@ -246,12 +245,13 @@ class Connection(AcceptedConnection):
         return self._keep_mode
 
     def _open(self, arriving: Arriving) -> None:
-        """Hand on a request whose body still comes."""
+        """Pass on a request whose body is still arriving."""
         mount = arriving.request.mount
         assert mount.begin is not None, "bodies of this mount are streamed"
         if mount.ended is not None and mount not in self.opened_objects:
             self.opened_objects.keep(mount, partial(mount.ended, self.number))
-        self._slice = LONG_SLICE  # a streaming client sends large bodies, which are cut as seldom as possible
+        # a streaming client sends large bodies, which are divided as rarely as possible
+        self._slice = LONG_SLICE
         try:
             arriving.begin(mount.begin)
         except PeerFault as fault:
@@ -266,7 +266,7 @@ class Connection(AcceptedConnection):
             responder.respond(fault.status, error_body(fault.why))
 
     def _deliver_waiting(self) -> None:
-        """Hand over requests that wait, as many as may be without an answer."""
+        """Pass on waiting requests, as many as may be without an answer."""
         self.working = True
         try:
             while self._undelivered and not self._stop_reasons and self._outstanding() < self._most_waiting:
@@ -282,23 +282,24 @@ class Connection(AcceptedConnection):
             self.stop_reading(PIPELINED)
 
     def _outstanding(self) -> int:
-        """Return the number of requests that the handler has not answered; a request that still
-        comes is not counted.
+        """Return the number of requests that the handler has not answered.
+
+        An incomplete request is not counted.
         """
         stream = self._reader.stream
         coming = stream is not None and stream.begun
         return len(self._queue) - len(self._undelivered) - coming
 
     def pause_body(self) -> None:
-        """Stop reading: the sink of the body has enough for now."""
+        """Stop reading, because the sink of the body cannot take more now."""
         self.stop_reading(SINK)
 
     def resume_body(self) -> None:
-        """Read again: the sink of the body asked for more."""
+        """Read again, because the sink of the body requested more."""
         self.release(SINK)
 
     def body_came(self, responder: Responder) -> None:
-        """Note that a body that was handed on while it came is complete."""
+        """Record that a streamed body is complete."""
         if responder.mode & CLOSE:
             self.ended = True
         elif self.shared.draining and responder.out is None:
@@ -306,7 +307,7 @@ class Connection(AcceptedConnection):
             self.ended = True
 
     def _lose_body(self) -> None:
-        """Notify the sink that the current body will not be complete, and that its request gets no answer."""
+        """Notify the sink that the current body will not be complete, and drop the answer of its request."""
         stream = self._reader.stream
         if stream is not None:
             self._reader.stream = None
@@ -317,7 +318,7 @@ class Connection(AcceptedConnection):
     # Responses on their way to the client.
 
     def answered(self, responder: Responder) -> None:
-        """Note that a responder has its response; it is sent at the end of the tick, if its turn has come."""
+        """Schedule a response; it is sent at the end of the tick, if its turn has come."""
         if self._queue and self._queue[0] is responder and not self.working:
             self.shared.wake(self)
 
@@ -369,7 +370,7 @@ class Connection(AcceptedConnection):
         self.shared.budget.answers.used += size
 
     def count_unread(self) -> None:
-        """Count anew the bytes of large answers that have not left yet."""
+        """Count again the bytes of large answers that have not left yet."""
         unread = 0 if self._transport is None else self._transport.get_write_buffer_size()
         unread += sum(len(each.out) for each in self._queue if each.out is not None)
         if unread <= SMALL:
@@ -411,7 +412,7 @@ class Connection(AcceptedConnection):
     # Closing.
 
     def _refuse(self, status: int, why: str) -> None:
-        """Answer with one sentence after all earlier answers, then hang up."""
+        """Answer with one sentence after all earlier answers, then close."""
         mount = self._reader.mount()
         stream = self._reader.stream
         if stream is not None:
@@ -443,7 +444,7 @@ class Connection(AcceptedConnection):
             self._sweep_request(now)
 
     def _sweep_request(self, now: int) -> None:
-        """Refuse a request that comes too slowly, or close a connection on which none has begun."""
+        """Refuse a request that arrives too slowly, or close a connection without any request."""
         if self._reader.phase == IDLE:
             super().sweep(now)
         elif late := self._reader.overdue(now):
@@ -454,7 +455,7 @@ class Connection(AcceptedConnection):
         return not self._queue
 
     def finish(self) -> None:
-        """Take no new requests; answer those that were begun, then close. The listener stops."""
+        """Take no new requests; answer those that were begun, then close, because the listener stops."""
         if self._reader.phase == IDLE and not self._unfed:
             self.ended = True
             self.flush()
@@ -462,15 +463,14 @@ class Connection(AcceptedConnection):
     def abort_soon(self) -> None:
         """Send nothing more, and cut the connection at the end of this tick.
 
-        A response that is made while it leaves is asked for more from inside the transport, which must not
-        be cut then.
+        The producer of a streamed response is called from inside the transport, which must not be cut then.
         """
         if self._transport is not None:
             self.ended = self._shut = True
             asyncio.get_running_loop().call_soon(self._transport.abort)
 
     def close(self) -> None:
-        """Close the connection once all is sent."""
+        """Close the connection after all bytes were sent."""
         assert self._transport is not None, "only a connected one can hang up"
         if self._linger and not self.is_secure and not self.is_crowded:
             self.hear_out()

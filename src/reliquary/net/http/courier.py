@@ -1,10 +1,10 @@
-"""Requests of a protocol over HTTP, those of one peer in their order on one connection.
+"""Sends the requests of a protocol over HTTP, those for one peer in order on one connection.
 
     an effect --> the route of its key and epoch --> arrived, or failed
     an end -----> the route ends, and nothing of it is reported afterwards
 
-A protocol's courier is a subclass.  It says how a request is written and its response is read, and turns
-both ends into events of the protocol.
+A protocol's courier is a subclass.  It writes requests and reads responses, and turns responses and
+failures into events of the protocol.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class Terms:
     of its response.
     """
     overdue: str
-    """The thing that did not come when this time is over, for the reason of the failure: `no answer`."""
+    """The name of the overdue response, for the reason of the failure: `no answer`."""
     in_flight: int = sys.maxsize
     """The most requests that may be unanswered."""
     unanswered_bytes: int = sys.maxsize
-    """With this many bytes unanswered, the next request waits."""
+    """The number of unanswered bytes at which the next request waits."""
     resends: bool = False
     """Whether a request may be sent again, because its receiver recognizes it."""
 
@@ -50,7 +50,7 @@ class HttpCourier(ABC, Generic[Req, Resp]):
     """The routes of a protocol, and the functions that they call."""
 
     def __init__(self, terms: Terms, tls: Callable[[], ssl.SSLContext] = ssl.create_default_context) -> None:
-        """`tls` is called when the first https server is met."""
+        """`tls` is called for the first https server."""
         self.terms = terms
         self.places = ServerAddresses(tls)
         self.routes: Epochs[RequestLane[Req, Resp]] = Epochs(lambda: RequestLane(self))
@@ -73,14 +73,14 @@ class HttpCourier(ABC, Generic[Req, Resp]):
 
     @abstractmethod
     def encode(self, request: Req) -> bytes | tuple[bytes, Iterator[bytes]]:
-        """Return head and body in one piece, or a head for a chunked body and the pieces of that body.
+        """Return head and body in one piece, or a head for a chunked body with the pieces of that body.
 
         UsageError or UnicodeError when no HTTP request can be made of it.
         """
 
     @abstractmethod
     def expect(self, request: Req, changed: Callable[[], None]) -> Resp:
-        """Note that the request leaves now, and return the reader of its response."""
+        """Record that the request leaves now, and return the reader of its response."""
 
     # -- called by routes after a response or a failure
 
@@ -99,7 +99,7 @@ class HttpCourier(ABC, Generic[Req, Resp]):
 UNANSWERED: Final[Mapping[Failure, Unanswered]] = {
     each: Unanswered.LOST if each is Failure.BAD_RESPONSE else Unanswered(each.value) for each in Failure
 }
-"""The reason that a carrier reports for each failure: a response that cannot be read counts as a lost one."""
+"""The reason that a carrier reports for each failure; an unreadable response counts as a lost one."""
 
 
 class PostCourier(HttpCourier[Req, Resp]):
@@ -109,7 +109,7 @@ class PostCourier(HttpCourier[Req, Resp]):
         super().__init__(terms, tls)
         self.posted = 0
         self.answers: Counter[int] = Counter()
-        """The number of POSTs that were answered, by status."""
+        """The number of answered POSTs, by status."""
         self.failures: Counter[Unanswered] = Counter()
         """The number of POSTs without a usable response, by reason."""
 
@@ -131,8 +131,9 @@ class PostCourier(HttpCourier[Req, Resp]):
         self.unanswered(request, reason, why)
 
     def failed(self, requests: Sequence[Req], failure: Failure, why: str) -> None:
-        """Report the first request with its failure; the peer may have seen those behind it if it
-        saw the first.
+        """Report the first request with its failure.
+
+        The peer may have seen the others if it saw the first.
         """
         self.report(requests[0], failure, why)
         if failure.sent:
@@ -141,5 +142,5 @@ class PostCourier(HttpCourier[Req, Resp]):
             self.report(request, failure, why)
 
     def refuse(self, request: Req, failure: Failure, why: str) -> None:
-        """Report a request that came behind one that failed."""
+        """Report a request behind one that failed."""
         self.report(request, failure, why)

@@ -1,4 +1,4 @@
-"""A connection to an HTTP server: from its URL to a place, and from a place to a connection of the client."""
+"""Opens connections to HTTP servers: it finds the address in a URL, and connects to it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from reliquary.net.tcp.dialing import NotConnected, ServerAddress, ServerAddress
 
 
 def place_of(url: str, places: ServerAddresses) -> ServerAddress:
-    """Return where the server of `http://host[:port]...` is; ValueError for another form of URL."""
+    """Return the address of the server of `http://host[:port]...`; ValueError for another form of URL."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError(f"{url!r} is not an address such as http://host:port")
@@ -34,7 +34,7 @@ class DialLimits:
 async def dial(
     place: ServerAddress, limits: DialLimits, on_lost: Callable[[ClientConnection], None]
 ) -> ClientConnection:
-    """Connect and return the connection; ConnectFailed, with its cause, when this is not possible in time."""
+    """Connect and return the connection; ConnectFailed, with its cause, if this is not possible in time."""
     connection = ClientConnection(limits.head_bytes, limits.body_bytes, on_lost)
     try:
         return await reach(place, connection, limits.connect_time)

@@ -1,4 +1,4 @@
-"""The failures of an outgoing request.  Each says whether the request can have been performed.
+"""Defines the failures of outgoing requests, each with the possible effects of the request.
 
     Failure          sent     what the sender knows afterwards
     NO_ADDRESS       no       nothing was sent
@@ -12,7 +12,7 @@ A courier reports a `Failure`.  The client raises it as an exception:
     RequestFailed
       ConnectFailed    one of the first three
       ConnectionLost   LOST
-      TimedOut         TIMED_OUT; the time may also run out before the request was sent, which `sent` says
+      TimedOut         TIMED_OUT; the time may also end before the request was sent, which `sent` shows
       BadResponse      BAD_RESPONSE: it is not HTTP, or breaks a limit
 """
 
@@ -27,7 +27,7 @@ class Failure(Enum):
     NO_ADDRESS = "no-address"
     NO_CONNECTION = "no-connection"
     NOT_TRUSTED = "not-trusted"
-    """TLS: the certificate is not one that we accept."""
+    """The server's TLS certificate is not trusted."""
     LOST = "lost"
     """The connection broke, or the response was cut off."""
     TIMED_OUT = "timed-out"
@@ -36,12 +36,12 @@ class Failure(Enum):
 
     @property
     def sent(self) -> bool:
-        """Return whether the peer may have seen the request, wholly or in part."""
+        """Whether the peer may have seen the request, wholly or in part."""
         return self in (Failure.LOST, Failure.TIMED_OUT, Failure.BAD_RESPONSE)
 
 
 class RequestFailed(Exception):
-    """There is no answer. `sent` says whether the peer may have seen the request, wholly or in part."""
+    """There is no answer; `sent` shows whether the peer may have seen the request, wholly or in part."""
 
     def __init__(self, why: str, failure: Failure, *, sent: bool) -> None:
         super().__init__(why)
@@ -57,9 +57,7 @@ class ConnectFailed(RequestFailed):
 
 
 class ConnectionLost(RequestFailed):
-    """The connection ended before the whole answer came. `began` says whether a part of the answer
-    had come.
-    """
+    """The connection ended before the whole answer came. `began` shows whether a part of it had come."""
 
     def __init__(self, why: str, *, began: bool) -> None:
         super().__init__(why, Failure.LOST, sent=True)
@@ -67,7 +65,7 @@ class ConnectionLost(RequestFailed):
 
 
 class TimedOut(RequestFailed):
-    """The time that the caller gave ran out."""
+    """The time limit of the caller ended."""
 
     def __init__(self, why: str, *, sent: bool) -> None:
         super().__init__(why, Failure.TIMED_OUT, sent=sent)

@@ -1,4 +1,7 @@
-"""Header fields in the form in which they came: a list of (name, value) bytes, names in any case."""
+"""Searches and writes header fields.
+
+Lists of (name, value) bytes in their received form, names in any case.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,13 @@ Headers = list[tuple[bytes, bytes]]
 
 TRANSFER_ENCODING: Final = b"transfer-encoding"
 CODING_LENGTH: Final = len(TRANSFER_ENCODING)
-"""The length of a name is compared first: this costs nothing, and few other names have it."""
+"""The length of a name, which is compared first: this is cheap, and few other names have it."""
 CHUNKED: Final = b"chunked"
-"""The only transfer coding that we read (RFC 9112 7); a body in any other one is refused."""
+"""The only transfer coding that is read (RFC 9112 7); a body in any other one is refused."""
 
 SMALL: Final = 4096
 ENDS_OF_HEADS: Final = tuple(b"content-length: %d\r\n\r\n" % size for size in range(SMALL))
-"""The last line of a head for every small body: to format a number takes longer than to join three pieces."""
+"""The last line of a head for every small body, because formatting a number is slower than joining."""
 
 
 def end_of_head(size: int) -> bytes:
@@ -39,7 +42,7 @@ def lowered(headers: Headers) -> Headers:
 
 
 def format_headers(headers: Sequence[tuple[bytes, bytes]]) -> bytes:
-    """Return header lines to send; a value that would begin a second line is refused."""
+    """Return header lines for sending; a value that would begin a second line is refused."""
     lines = b"".join([b"%b: %b\r\n" % field for field in headers])
     if lines.count(b"\r") + lines.count(b"\n") + lines.count(b"\0") != 2 * len(headers):
         raise UsageError(f"a header holds a line break or NUL: {lines!r}")

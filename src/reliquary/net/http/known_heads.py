@@ -1,25 +1,25 @@
-"""Heads that came before on a connection: their bytes are compared, and nothing is parsed or looked up again.
+"""Recognizes repeated heads of requests by their bytes, so that they are not parsed or looked up again.
 
     POST /api/v1/queues/orders/messages HTTP/1.1 ... Content-Length: 1024 ... (empty line) body
     '------------------------ start ------------------------------' |    '---- rest ----'
                                                                   digits
 
-Clients repeat a few heads, of which only the length of the body differs.  Kept are heads that the parser has
-read, with the request that it made of each; a copy of it gets the next body.  What the handler found out from
-the head alone (`Request.notes`) is kept with it, who asks among it: where the users of a server change, all
-listeners forget their heads (`Listener.forget_heads`).  What can change otherwise is asked for every request:
+Clients repeat a few heads, of which only the length of the body differs.  Each head that the parser has
+read is kept with its request; a copy of it gets the next body.  The results of the handler from the
+head alone (`Request.notes`), such as the user, are kept with it: when the users of a server change, all
+listeners forget their heads (`Listener.forget_heads`).  Other conditions are checked for every request:
 the rights of a user, whether the server stops, all limits.
 
     KnownHeads     the last few heads of a connection, which are compared one after another
     SharedHeads    the heads of all connections of a listener, which are looked up by their bytes
 
-A client that goes through many queues, and one that connects anew for each request, finds its heads in the
-second.  A head is shared by the connections of one address alone, because a proof of identity may be refused
-at one address and accepted at another (`identity.failures`).
+A client that uses many queues, or connects again for each request, finds its heads in the second.  Only
+connections of one address share a head, because a proof of identity may be refused at one address and
+accepted at another (`identity.failures`).
 
-A head is kept only if its end is beyond doubt: each line ends with CR LF, the parser saw as many fields as
-there are lines, and only a Content-Length says how long the body is; without one there is none.  What the
-client says about the connection (Connection: close, Expect, Upgrade) is left to the parser.
+A head is kept only if its end is certain: each line ends with CR LF, the parser saw as many fields as
+there are lines, and only a Content-Length says how long the body is; without one there is none.  Fields
+about the connection (Connection: close, Expect, Upgrade) are left to the parser.
 """
 
 from __future__ import annotations
@@ -35,14 +35,16 @@ from reliquary.net.http.request import Request
 MOST_KEPT: Final = 4
 LONGEST_KEPT: Final = 2048
 MOST_FIELDS: Final = 32
-"""A connection keeps 8 KB of heads at most, and 128 fields that the parser made of them."""
+"""The most fields of a kept head: a connection keeps at most 8 KB of heads, and 128 parsed fields."""
 MOST_SHARED: Final = 16 * 1024 * 1024
 """The bytes of memory that the heads of all connections of a listener take at most, by `_weight`."""
 SELDOM: Final = 16
-"""While no room is left for more heads: after this number of heads in a row that were not known, one of this
-number is kept and looked for."""
+"""If there is no more room.
+
+After this number of unknown heads in a row, one of this number is kept and searched for.
+"""
 MOST_DIGITS: Final = 9
-"""The most digits of a length; the parser handles a longer one."""
+"""The most digits of a length that is compared here; the parser handles a longer one."""
 
 NO_BODY: Final = b"0"
 END_OF_HEAD: Final = b"\r\n\r\n"
@@ -53,7 +55,7 @@ _LENGTH_LINE: Final = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,%d})\r\n" 
 
 
 Match = tuple[Request, int, int]
-"""A request still without its body, and the places where the body begins and ends."""
+"""A request without its body, and the positions where the body begins and ends."""
 
 
 class KnownHead(NamedTuple):
@@ -64,7 +66,7 @@ class KnownHead(NamedTuple):
     digits: bytes
     """The digits of the first length."""
     rest: bytes
-    """All bytes behind the digits, with the empty line; empty without a length."""
+    """All bytes after the digits, with the empty line; empty without a length."""
     request: Request
     """The request that the parser made of it, without a body."""
     whole: bytes
@@ -92,7 +94,7 @@ class KnownHead(NamedTuple):
 
 
 Key = tuple[str, bytes, bytes]
-"""The address of a client, and the bytes of a head before and behind the digits of its length."""
+"""The address of a client, and the bytes of a head before and after the digits of its length."""
 
 
 class SharedHeads:
@@ -110,11 +112,11 @@ class SharedHeads:
 
     @property
     def is_full(self) -> bool:
-        """Whether a new head takes the room of an older one."""
+        """Whether a new head replaces an older one."""
         return self._size >= self._limit
 
     def find(self, data: bytes, at: int, peer: str) -> KnownHead | None:
-        """Return the known head with the bytes that stand at a place, or with another length; else None."""
+        """Return the known head with the bytes at a position, or with another length; otherwise None."""
         end = data.find(END_OF_HEAD, at, at + LONGEST_KEPT) + len(END_OF_HEAD)
         length = _LENGTH_LINE.search(data, at, end)
         if length is None:
@@ -122,7 +124,7 @@ class SharedHeads:
         return self._heads.get((peer, data[at : length.start(1)], data[length.end(1) : end]))
 
     def keep(self, head: KnownHead) -> None:
-        """Keep a head, and drop the oldest ones while all of them take too much memory."""
+        """Keep a head, and drop the oldest ones if all of them take too much memory."""
         key = head.request.peer, head.start, head.rest
         before = self._heads.pop(key, None)
         self._heads[key] = head
@@ -139,33 +141,33 @@ class SharedHeads:
 
 
 def _weight(head: KnownHead) -> int:
-    """Return about the bytes of memory that a head takes: it has its bytes twice, and all fields."""
+    """Return the approximate memory of a head: it has its bytes twice, and all fields."""
     return 1024 + 2 * len(head.whole) + 128 * len(head.request.fields)
 
 
 class KnownHeads:
     """The last heads of one connection, the latest first, and those that it shares with others.
 
-    A client that never repeats a head pays for keeping few of them, once there is no more room.
+    For a client that never repeats a head, only few of them are kept when there is no more room.
     """
 
     __slots__ = ("_heads", "_number", "_shared", "_unused", "peer")
 
     def __init__(self, number: int = 0, shared: SharedHeads | None = None) -> None:
-        """`number` is that of the connection, which its requests have."""
+        """`number` is the number of the connection, which its requests have."""
         self._heads: list[KnownHead] = []
         self._number = number
         self._shared = SharedHeads() if shared is None else shared
         self._unused = 0
         """The number of unknown heads since the last known one."""
         self.peer = ""
-        """The client's address, once it has connected."""
+        """The client's address, after it has connected."""
 
     def __len__(self) -> int:
         return len(self._heads)
 
     def find(self, data: bytes, at: int) -> Match | None:
-        """Return the known head that stands at a place; None if the parser must read it."""
+        """Return the known head at a position; None if the parser must read it."""
         for head in self._heads:
             match: Match | None
             if data.startswith(head.whole, at):
@@ -192,7 +194,7 @@ class KnownHeads:
         del self._heads[MOST_KEPT:]
 
     def keep(self, data: bytes, target: bytes, request: Request) -> None:
-        """Keep the head at the start of `data`, which the parser has read, if its bytes leave no doubt."""
+        """Keep the head at the start of `data`, which the parser has read, if its end is certain."""
         self._unused += 1
         if self._unused > SELDOM and self._unused % SELDOM and self._shared.is_full:
             self._heads.clear()
@@ -203,7 +205,7 @@ class KnownHeads:
             self._shared.keep(head)
 
     def forget(self) -> None:
-        """Forget all heads, and find no others: the client announced that there will be no more requests."""
+        """Forget all heads, and find no others, because the client announced its last request."""
         self._heads.clear()
         self._shared = SharedHeads(0)
 

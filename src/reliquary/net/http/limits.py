@@ -1,6 +1,6 @@
-"""The limits of one client: every number here bounds memory, sockets or time.
+"""Defines the limits of one client for memory, sockets and time.
 
-A client that exceeds one gets an answer with the limit and the value, and is then cut off.
+A client that exceeds one gets an answer with the limit and the value, and is then disconnected.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from reliquary.net.tcp.descriptors import SPARE
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The bounds of a listener."""
+    """The limits of a listener."""
 
     head_bytes: int = 64 * 1024
-    """The limit of the request line and headers; also of trailers, or chunk framing without a byte
-    of body.
+    """The limit of the request line and headers; also of trailers, and of chunk framing without body bytes.
     """
     headers: int = 100
     body_bytes: int = 64 * 1024 * 1024
@@ -29,13 +28,13 @@ class Limits:
     spare: int = SPARE
     """Descriptors that clients leave to other listeners, besides those for files."""
     head_time: Duration = field(default=seconds(30))
-    """The time from the first byte of a request to the end of its head; also for the TLS handshake."""
+    """The time from the first byte of a request to the end of its head, and for the TLS handshake."""
     body_time: Duration = MINUTE
     """The time from the head to the end of the body; it grows by the time that the bytes take at
     `body_rate`.
     """
     body_rate: int = 16 * 1024
-    """Bytes a second that a body must keep up once `body_time` is over."""
+    """The bytes a second of a body after the end of `body_time`."""
     idle_time: Duration = field(default=seconds(120))
     unread_time: Duration = UNREAD_TIME
     """The time for which a client may take no byte of the answers that wait for it."""

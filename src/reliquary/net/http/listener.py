@@ -1,4 +1,4 @@
-"""The listener for HTTP/1.1: an acceptor whose connections hand requests to mounts."""
+"""Implements the listener for HTTP/1.1: an acceptor whose connections pass requests to mounts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from reliquary.net.tcp.budget import Budget
 
 
 class Listener(Acceptor):
-    """Accepts connections and hands each request to the mount that its path is under."""
+    """Accepts connections and passes each request to the mount of its path."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class Listener(Acceptor):
         )
 
     def forget_heads(self) -> None:
-        """Let all connections admit their clients anew: the users of the server have changed."""
+        """Let all connections authenticate their clients again, because the users have changed."""
         self._shared.known_heads.forget_routes()
         for connection in list(self._shared.connections.values()):
             connection.forget_heads()

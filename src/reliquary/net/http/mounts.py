@@ -1,11 +1,11 @@
-"""The mounts of a listener: the handler of the requests under a path, and its limits.
+"""Finds the mount of a request: the handler of the requests under a path, and its limits.
 
     /api/v1/stages/   feeds: bodies are streamed
     /api/v1/          the JSON API: bodies are whole
     /httpr/           HTTPR: bodies are streamed
     /msmq/            SRMP: in any case, with a limit and refusals of its own
     /wsrm/            WS-RM: with a limit of its own
-    (empty)           all other paths: there is nothing
+    (empty)           all other paths: not found
 
 A path belongs to the mount with the longest prefix that it begins with.
 """
@@ -23,22 +23,22 @@ from reliquary.net.http.responder import Handler
 from reliquary.net.http.streams import Begin
 
 TARGETS_KEPT: Final = 1024
-"""The number of request targets that are cached with their mounts: clients repeat a few."""
+"""The number of cached request targets with their mounts."""
 
 Admit = Callable[[Request], Any]
-"""Returns the identity of the client that sent a request, or raises the reason why it is refused."""
+"""The type of a function that returns the identity of a client, or raises the reason of its refusal."""
 
 
 def anyone(_: Request) -> None:
-    """Let every client in, without a check of its identity."""
+    """Admit every client, without a check of its identity."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusals:
-    """The rules by which the listener refuses a request under a mount before the handler has seen it."""
+    """The rules by which the listener refuses a request under a mount before the handler gets it."""
 
     statuses: Mapping[int, int]
-    """The listener's statuses that clients of this mount do not know, and those that replace them."""
+    """The listener's statuses that clients of this mount do not know, and their replacements."""
     refused: Callable[[int, str, str], None]
     """Called for every refusal with the status, the client's address and the sentence; the response has
     no body."""
@@ -49,21 +49,21 @@ class Mount:
     """One row of the table: either `handler` or `begin` takes the requests."""
 
     prefix: str
-    """Empty for all paths that no other mount has; in lower case where `any_case` is set."""
+    """The prefix of the path; empty for all other paths; in lower case if `any_case` is set."""
     handler: Handler | None = None
     """Takes requests with their whole bodies."""
     begin: Begin | None = None
-    """Takes requests whose bodies are handed on while they come, however large they are."""
+    """Takes requests whose bodies are passed on while they arrive, of any size."""
     ended: Callable[[int], None] | None = None
-    """Called with the number of each connection on which `begin` took a request, once it is lost."""
+    """Called with the number of a connection on which `begin` took a request, when it is lost."""
     any_case: bool = False
     """Whether the case of the prefix is ignored."""
     body_bytes: int | None = None
-    """The limit of a whole body; None for the listener's."""
+    """The limit of a whole body; None for the limit of the listener."""
     refusals: Refusals | None = None
-    """None for the listener's own: one sentence as JSON."""
+    """The form of refusals; None for that of the listener: one sentence as JSON."""
     admit: Admit = anyone
-    """Checks the client. The handler calls it, since each protocol has its own refusals."""
+    """Authenticates the client. The handler calls it, because each protocol has its own refusals."""
 
     def __post_init__(self) -> None:
         assert (self.handler is None) is not (self.begin is None), "bodies are whole or streamed"
@@ -89,7 +89,7 @@ class Mounts:
         self._mounts = tuple(longest_first)
         self._pattern = re.compile("|".join(map(_alternative, longest_first)))
         self.resolve: Callable[[bytes], Target] = lru_cache(maxsize=TARGETS_KEPT)(self._resolve)
-        """The path, query and mount of a request target; PeerFault for one that cannot be read."""
+        """The function for the path, query and mount of a request target; PeerFault for an unreadable one."""
 
     def _resolve(self, target: bytes) -> Target:
         path, query = split_target(target)

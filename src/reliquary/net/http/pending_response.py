@@ -1,4 +1,4 @@
-"""A request that was sent, wholly or in part, and its response while it comes.
+"""Represents a request that was sent, wholly or in part, and its response while it arrives.
 
     begun --> taken --> taken --> ended --> whole
         '---------'---------'--------'----> failed
@@ -22,7 +22,7 @@ Req = TypeVar("Req")
 
 
 class PendingResponse(ABC, Generic[Req]):
-    """The response to one request, as its route and its connection see it."""
+    """The response to one request, for its route and its connection."""
 
     __slots__ = (
         "body_bytes",
@@ -42,15 +42,15 @@ class PendingResponse(ABC, Generic[Req]):
         self.request = request
         self.changed = changed
         self.request_bytes = 0
-        """The size of the request, as far as it left in one piece."""
+        """The size of the request, as far as it was sent in one piece."""
         self.body_bytes = 0
         """The number of bytes of the response's body that have come."""
         self.wait = Duration(0)
-        """The time for which the server may wait before its time to respond begins."""
+        """The time that the server may wait before its response time begins."""
         self.is_whole = False
         """Whether the response can be reported."""
         self.is_storing = False
-        """Whether a part of it is being stored: nothing more is read meanwhile."""
+        """Whether a part of it is being stored, during which nothing more is read."""
         self.failure: Failure | None = None
         self.why = ""
         self.nothing_came = False
@@ -67,10 +67,10 @@ class PendingResponse(ABC, Generic[Req]):
 
     @abstractmethod
     def ended(self) -> None:
-        """Note that the body is complete."""
+        """Record that the body is complete."""
 
     def failed(self, why: RequestFailed) -> None:
-        """Note that the response was cut off, never came, or is not HTTP."""
+        """Record that the response was cut off, never came, or is not HTTP."""
         self.nothing_came = isinstance(why, ConnectionLost) and not why.began
         self.fail(why.failure, str(why))
 
@@ -81,5 +81,5 @@ class PendingResponse(ABC, Generic[Req]):
             self.changed()
 
     def give_up(self) -> None:
-        """Stop the response: nothing of it is reported any more."""
+        """Stop the response, of which nothing is reported any more."""
         self.is_given_up = True

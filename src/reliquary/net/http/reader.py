@@ -1,4 +1,4 @@
-"""Read requests from bytes: the callbacks of the parser, and the limits of one request.
+"""Reads requests from bytes: it has the callbacks of the parser, and the limits of one request.
 
                 first byte           end of head           end of body
         IDLE -------------> HEAD ----------------> BODY ----------------> IDLE, the request is handed on
@@ -7,12 +7,12 @@
                              v                      v
                             408                    408
 
-A request whose head came before on this connection does not go through the parser (`known_heads`), whether
-its body is joined or handed on.
-A request under a streamed mount is handed on when its head is read, and its body part by part.
+A request whose head came before on this connection does not go through the parser (`known_heads`), with
+a joined or a streamed body. A request under a streamed mount is handed on when its head is read, and
+its body part by part.
 
-The usual request comes in one piece and pays for nothing: sizes are weighed only where a slice ends
-inside a request, or where a head is so long that it might be too long.
+The usual request comes in one piece without a check: sizes are checked only if a slice ends inside a
+request, or if a head may be too long.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ BODY: Final = 2
 SLICE: Final = 32 * 1024
 """The most bytes that the parser gets at once."""
 LONG_SLICE: Final = 256 * 1024
-"""The most bytes at once where bodies are handed on while they come."""
+"""The most bytes at a time if bodies are streamed."""
 
 
 class RequestReader:
-    """Reads the requests of one connection; a `PeerFault` says why there will be no more."""
+    """Reads the requests of one connection; a `PeerFault` has the reason for the end of reading."""
 
     __slots__ = (
         "_begin",
@@ -87,8 +87,9 @@ class RequestReader:
         bodies: Account | None = None,
         heads: SharedHeads | None = None,
     ) -> None:
-        """`bodies` counts the bytes of bodies in parts that all connections hold; `heads` are those that they
-        share.
+        """`bodies` counts the bytes of bodies in parts that all connections hold.
+
+        `heads` are the shared ones.
         """
         self._bodies = bodies or Account()
         self._limits = limits
@@ -171,7 +172,7 @@ class RequestReader:
         self._known.peer = address
 
     def needs_parser(self, data: bytes) -> bool:
-        """Return False for one request, or a part of one, whose head is known: it may be fed whole."""
+        """Return False for one request, or a part of one, whose head is known: it may be read whole."""
         if self._raw_left:
             return len(data) > self._raw_left
         match = self._known.find(data, 0) if self.phase == IDLE else None
@@ -197,11 +198,11 @@ class RequestReader:
         return None
 
     def is_old(self) -> bool:
-        """Return whether the client speaks HTTP/1.0."""
+        """Return whether the client uses HTTP/1.0."""
         return self._parser.get_http_version() == "1.0"
 
     def forget(self) -> None:
-        """Drop the parts of a request that were read: there will be no more requests."""
+        """Drop the read parts of a request, because there will be no more requests."""
         self.phase = IDLE
         self.continue_owed = False
         self.stream = self._request = None
@@ -217,12 +218,12 @@ class RequestReader:
             self._request.notes.route = None
 
     def rested(self, now: int) -> None:
-        """Count the speed of the client from now on, because it could not send for a time."""
+        """Measure the speed of the client from now on, because it could not send for a time."""
         self.since = now
         self._came = 0
 
     def close(self) -> None:
-        """Release the parser, which has references to our methods: one reference cycle less to collect."""
+        """Release the parser, whose references to our methods would be a reference cycle."""
         self.forget()
         del self._parser
         del self._take
@@ -231,7 +232,7 @@ class RequestReader:
     # Called by the parser, in this order.
 
     def on_message_begin(self) -> None:
-        """Note the first byte of a request."""
+        """Record the first byte of a request."""
         self.phase = HEAD
         self.since = self.now
         self._fed = -1
@@ -247,7 +248,7 @@ class RequestReader:
             raise _unknown_coding(value)
 
     def on_headers_complete(self) -> None:
-        """Make a request of the head, and begin to read its body."""
+        """Make a request from the head, and begin to read its body."""
         self.phase = BODY
         self.since = self.now
         fields, self._headers = self._headers, []
@@ -294,7 +295,7 @@ class RequestReader:
         self._body += data
 
     def _charge(self, size: int) -> None:
-        """Count the current body, which has this size now; PeerFault where all connections hold too much."""
+        """Count the current body with this size; PeerFault if all connections hold too much."""
         if size > max(self.charged, SMALL):
             step = max(size - self.charged, SMALL)
             if not self._bodies.fits(step):
@@ -303,7 +304,7 @@ class RequestReader:
             self.charged += step
 
     def on_message_complete(self) -> None:
-        """Hand on a complete request, and reset the reader for the next one."""
+        """Pass on a complete request, and reset the reader for the next one."""
         if self._raw_left:
             return
         if self.stream is not None:
@@ -348,7 +349,7 @@ class RequestReader:
             raise _head_too_large(limits.head_bytes, size)
 
     def _weigh_part(self, size: int) -> None:
-        """Limit a head, trailers or chunk framing that never end: the request continues in the next slice."""
+        """Limit endless heads, trailers and chunk framing: the request continues in the next slice."""
         if self.phase == BODY and not self._inspected:
             self._inspect()
         self._fed = self._fed + size if self._fed >= 0 else 0
@@ -409,9 +410,9 @@ class RequestReader:
                 return _late(f"the body ({came} bytes came)", allowed, age)
         return None
 
-    # A body that the parser does not see is cut by its length here.  Either its head was known; or it asks
-    # for an Upgrade that we do not follow, RFC 9110 7.8: the request is answered as if it were not there, and
-    # the parser takes the rest for another protocol.
+    # A body that the parser does not see is cut by its length here.  Either its head was known; or it
+    # has an Upgrade that is ignored, RFC 9110 7.8: the request is answered without it, and the parser
+    # would take the rest for another protocol.
 
     def _begin_known(self, request: Request, size: int) -> None:
         """Begin a request with a known head whose body comes in parts, or is handed on while it comes."""

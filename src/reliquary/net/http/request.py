@@ -1,4 +1,4 @@
-"""A request in the form in which the handler gets it: a parsed head and a complete body."""
+"""Defines the request that a handler gets: a parsed head and a complete body."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ MOST_PARAMETERS = 100
 
 
 class HeadNotes(msgspec.Struct, gc=False):
-    """Results that follow from the head of a request alone; all requests with these bytes share them."""
+    """Results from the head of a request alone; all requests with these bytes share them."""
 
     route: Any = None
-    """For the handler of the mount: the route and the user of the request; None until they are known."""
+    """For the handler of the mount: the route and the user of the request; None before they are known."""
     forms: Any = None
-    """For that handler: the form of the body and of the answer; None until they are known."""
+    """For that handler: the form of the body and of the answer; None before they are known."""
     trace_context: str = ""
-    """For that handler: the trace that the request belongs to."""
+    """For that handler: the trace of the request."""
 
 
 class Request(msgspec.Struct, gc=False, eq=False):
-    """One request: its head, and its body when all of it has come."""
+    """One request: its head, and its body if all of it has come."""
 
     method: str
     path: str
@@ -40,12 +40,12 @@ class Request(msgspec.Struct, gc=False, eq=False):
     """The header fields in the order in which they came, names in any case."""
     body: bytes
     connection: int
-    """The number of the connection, which does not change while it lives."""
+    """The number of the connection, which never changes."""
     keep_alive: bool
     mount: Mount
     """The mount of the path: its handler takes the request, and its `admit` returns the user."""
     peer: str = ""
-    """The client's address; empty where it is not known."""
+    """The client's address; empty if it is unknown."""
     notes: HeadNotes = msgspec.field(default_factory=HeadNotes)
 
     @property

@@ -1,4 +1,4 @@
-"""The heads of outgoing requests.
+"""Formats the heads of outgoing requests.
 
 A program sends few different heads many times, so each is checked and formatted once and then cached.
 """
@@ -48,7 +48,7 @@ def encode_request(
     body: bytes,
     behind: bytes = b"",
 ) -> bytes:
-    """Return a request as bytes; `behind` are formatted header lines that follow Content-Length."""
+    """Return a request as bytes; `behind` are formatted header lines after Content-Length."""
     start = _start(method, target, host, headers)
     if not body and method in _BODILESS:
         return start + b"\r\n"

@@ -1,7 +1,7 @@
-"""A responder answers one request, once, now or later, in any order.
+"""Answers one request, once, at any time and in any order.
 
 The connection keeps its responders in the order of the requests and sends what is ready from the
-front, so a handler need not know who came first.
+front, so a handler need not know the order of requests.
 
     respond                       the whole response, with its length
     begin, write, write ..., end  made while it leaves: in chunks, or for HTTP/1.0 until the connection ends
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 
 COPIED: Final = 4096
-"""Up to this size a piece is copied into its chunk: one write costs more than the copy."""
+"""The largest size of a piece that is copied into its chunk: a copy is cheaper than another write."""
 
 
 class Streamed:
-    """A response that is made while it leaves."""
+    """A response that is made while it is sent."""
 
     __slots__ = ("_chunked", "_on_taken", "_pieces", "_without_body")
 
@@ -64,11 +64,11 @@ class Streamed:
         return b"".join(self.take())
 
     def when_taken(self, callback: Callable[[], None]) -> None:
-        """Set the function that is called when there is room for more pieces."""
+        """Set the function that is called if there is room for more pieces."""
         self._on_taken = callback
 
     def ask(self) -> None:
-        """Ask for more pieces, unless some wait to be sent."""
+        """Request more pieces, unless some wait to be sent."""
         if not self._pieces:
             callback, self._on_taken = self._on_taken, None
             if callback is not None:
@@ -82,13 +82,13 @@ class Responder(msgspec.Struct, eq=False):
     mode: int
     """How the connection continues, and whether the response has a body."""
     out: bytes | None = None
-    """The response or the end of it, which the connection sends in its turn."""
+    """The response or its end, which the connection sends in its turn."""
     streamed: Streamed | None = None
     """A response that has begun."""
     body_comes: bool = False
-    """Whether the body of the request is handed on while it comes, and is not complete yet."""
+    """Whether the body of the request is streamed and not complete yet."""
     abandoned: bool = False
-    """Whether the client hung up, the handler was notified, and there is still no answer."""
+    """Whether the client disconnected, the handler was notified, and there is still no answer."""
     charged: int = 0
     """Bytes of the request that count in the budget until it is answered."""
     expected: int = 0
@@ -104,7 +104,7 @@ class Responder(msgspec.Struct, eq=False):
         content_type: bytes = JSON,
         headers: Sequence[tuple[bytes, bytes]] = (),
     ) -> None:
-        """Send a response once those of earlier requests are sent; dropped when the client has gone."""
+        """Send a response after those of earlier requests; it is dropped if the client has disconnected."""
         if self.out is not None or self.streamed is not None:
             raise UsageError(f"the request has been answered; a second answer {status} is refused")
         if self._wait:
@@ -127,7 +127,7 @@ class Responder(msgspec.Struct, eq=False):
             connection.answered(self)
 
     def slow_down(self, wait: float) -> None:
-        """Delay the response by this number of seconds; responses behind it in the queue wait too."""
+        """Delay the response by this number of seconds; the responses behind it wait too."""
         self._wait = wait
 
     def _respond_later(
@@ -145,7 +145,7 @@ class Responder(msgspec.Struct, eq=False):
     # The bytes that count in the budget of all connections.
 
     def expect(self, size: int) -> None:
-        """Count an answer of this size before it is made; PeerFault where no room is left for it."""
+        """Count an answer of this size before it is made; PeerFault if there is no room for it."""
         answers = self._connection.shared.budget.answers
         if not answers.fits(size):
             why = f"answers of {answers.used} bytes wait for clients to take them; try again later"
@@ -153,7 +153,7 @@ class Responder(msgspec.Struct, eq=False):
         self.charge(size)
 
     def charge(self, size: int) -> None:
-        """Count bytes from which a part of the answer is made in the budget, until the answer has left."""
+        """Count bytes from which a part of the answer is made, until the answer was sent."""
         if self._connection.connected:
             self.expected += size
             self._connection.shared.budget.answers.used += size
@@ -184,17 +184,17 @@ class Responder(msgspec.Struct, eq=False):
         self._more()
 
     def when_taken(self, callback: Callable[[], None]) -> None:
-        """Call back once when the client has taken enough that there is room; never when it has gone."""
+        """Call back once when there is room for more pieces; never after the client has disconnected."""
         self._begun().when_taken(callback)
         self._more()
 
     def end(self) -> None:
-        """End the response: all of it was written."""
+        """End the response, all of which was written."""
         self.out = self._begun().close()
         self._more()
 
     def abort(self) -> None:
-        """Cut the connection, so that no client takes a part of a response for all of it."""
+        """Cut the connection, so that no client takes a partial response for a complete one."""
         self._connection.abort_soon()
 
     def _begun(self) -> Streamed:
@@ -217,7 +217,7 @@ class Responder(msgspec.Struct, eq=False):
         self._connection.resume_body()
 
     def body_came(self) -> None:
-        """Note that the body of the request is complete."""
+        """Record that the body of the request is complete."""
         self.body_comes = False
         self._connection.body_came(self)
 
@@ -225,28 +225,28 @@ class Responder(msgspec.Struct, eq=False):
 
     @property
     def gone(self) -> bool:
-        """Return whether the client has hung up, so that no answer is needed."""
+        """Whether the client has disconnected, so that no answer is needed."""
         return self._gone
 
     @property
     def connected(self) -> bool:
-        """Return whether an answer could still be sent, though the client may have shut its own side."""
+        """Whether an answer could still be sent, though the client may have closed its sending side."""
         return self._connection.connected
 
     @property
     def peer(self) -> str:
-        """The client's address; empty where it has none, or has gone."""
+        """The client's address; empty if it has none, or has disconnected."""
         return self._connection.peer
 
     @property
     def is_secure(self) -> bool:
-        """Return whether the client came over TLS."""
+        """Whether the client came over TLS."""
         return self._connection.is_secure
 
     def on_gone(self, callback: Callable[[], None]) -> None:
-        """Call back once if the client hangs up before it is answered; afterwards no answer is owed.
+        """Call back once if the client disconnects before it is answered; afterwards no answer is needed.
 
-        A client that has shut its own side after the request is not gone for a response that has begun.
+        A client that closed its sending side after the request still gets a response that has begun.
         """
         self._on_gone = callback
         begun = self.streamed is not None and self._connection.connected
@@ -254,7 +254,7 @@ class Responder(msgspec.Struct, eq=False):
             self._tell()
 
     def lose(self) -> None:
-        """Note that the client has hung up, and call back; the connection calls this."""
+        """Record that the client has disconnected, and call back; the connection calls this."""
         if self.streamed is not None and self._connection.connected:
             return
         self._gone = True
@@ -270,7 +270,7 @@ class Responder(msgspec.Struct, eq=False):
 
 
 Handler = Callable[[Request, Responder], None]
-"""Takes a request and sees to it that the responder answers, at once or later; no coroutine.
+"""The type of a function, no coroutine, that answers a request by its responder, at once or later.
 
 A `PeerFault` that it raises is answered with its status; any other exception ends the connection
 and reaches the loop's exception handler."""

@@ -1,6 +1,6 @@
-"""Responses as bytes: the start of a head is formatted once a second for each kind, then only copied.
+"""Formats responses: the start of a head is formatted once a second for each kind, then only copied.
 
-What is kept, and what is put behind it:
+The cached part, and the added part:
     | HTTP/1.1 200 OK, date, connection (if there is something to say), content-type | content-length, body
 """
 
@@ -31,7 +31,7 @@ CHUNKED: Final = b"transfer-encoding: chunked\r\n"
 LAST_CHUNK: Final = b"0\r\n\r\n"
 
 SENTENCE_LIMIT: Final = 1000
-"""The most characters of a refusal: it may quote long input of the client."""
+"""The most characters of a refusal, because it may quote long input of the client."""
 
 _CLOSE_LINE: Final = b"connection: close\r\n"
 _MODE_LINES: Final = (b"", b"connection: keep-alive\r\n", _CLOSE_LINE, _CLOSE_LINE)
@@ -40,7 +40,7 @@ _WITHOUT_BODY: Final = (204, 304)  # RFC 9110 6.4.1
 
 
 def bounded(why: str) -> str:
-    """Return the sentence of a refusal, cut where it is too long.
+    """Return the sentence of a refusal, shortened if it is too long.
 
     >>> len(bounded("x" * 5000))
     1000
@@ -49,15 +49,14 @@ def bounded(why: str) -> str:
 
 
 def error_body(why: str) -> bytes:
-    """Return the JSON of a refusal: one sentence for a person."""
+    """Return the JSON of a refusal: one sentence for people."""
     return json.dumps({"error": bounded(why)}).encode()
 
 
 class ResponseHeads:
     """The starts of heads that were used within this second.
 
-    `plain` holds those of responses that have a body: the responder joins one that has no headers of
-    its own without asking here.
+    `plain` has those of responses with a body: the responder joins a response without own headers itself.
     """
 
     __slots__ = ("_date", "plain")

@@ -1,4 +1,4 @@
-"""The connection of one epoch, from its first request to its end or its first failure.
+"""Sends the requests of one epoch over a connection, until its end or its first failure.
 
     send --> waiting --> unanswered --> whole: reported as arrived
                 ^  |          |
@@ -7,13 +7,13 @@
                 '-------------'  the peer closed a connection that had worked, and the protocol allows
                                  that a request is sent twice: again, from the first without a response
 
-Requests go out in their order, several before the first is answered, and responses are reported in that
-order.  Nothing is sent behind a request that failed.  A connection that the peer closed while nothing was
-unanswered is replaced by another.  Where the peer closes its connection with a response, the first request
-over the next one goes alone: what it leaves unread when it closes can destroy its response on the way.
+Requests are sent in their order, several before the first is answered, and responses are reported in
+that order.  Nothing is sent behind a request that failed.  A connection that the peer closed while
+nothing was unanswered is replaced by another.  If the peer closes its connection with a response, the
+first request over the next one is sent alone, because unread bytes at a close can destroy the response.
 
-The time for a response begins when its request has left.  Until then each byte that the peer takes is a sign
-of life: a large request over a slow line may take as long as it needs.
+The time for a response begins when its request has left.  Until then each byte that the peer takes is
+progress: a large request over a slow line may take any time.
 """
 
 from __future__ import annotations
@@ -75,19 +75,19 @@ class RequestLane(Generic[Req, Resp]):
         self._left = 0
         """The number of those bytes that the peer had at the last check."""
         self._moved_at = 0.0
-        """The time of the last progress, or the time at which the first response became the first."""
+        """The time of the last progress, or since when the first response is the first."""
         self._timer: asyncio.TimerHandle | None = None
         self._failure: tuple[Failure, str] | None = None
         self._over = False
-        """Whether the route was ended or has failed: nothing is reported any more."""
+        """Whether the route has ended or failed, so that nothing is reported."""
 
     @property
     def is_connected(self) -> bool:
-        """Return whether there is a connection."""
+        """Whether there is a connection."""
         return self._connection is not None and self._connection.usable
 
     def send(self, request: Req) -> None:
-        """Send a request behind the earlier ones."""
+        """Send a request after the earlier ones."""
         if self._failure is not None:
             self._courier.refuse(request, *self._failure)
         elif not self._over:
@@ -187,7 +187,7 @@ class RequestLane(Generic[Req, Resp]):
                 connection.write(data)
                 await connection.room()
                 self._moved_at = self._loop.time()
-        except (UsageError, UnicodeError) as gone:  # without its last chunk the request is not whole
+        except (UsageError, UnicodeError) as gone:  # without its last chunk the request is incomplete
             self._fail(Failure.LOST, f"the request could not be sent to its end: {gone}")
         else:
             connection.write(LAST_CHUNK)
@@ -220,7 +220,7 @@ class RequestLane(Generic[Req, Resp]):
             self._go_on()
 
     def _lost(self, first: Resp, failure: Failure) -> None:
-        """Handle a first request that will have no response: send it again where this is allowed."""
+        """Handle the loss of the first response: send the request again if this is allowed."""
         assert self._connection is not None, "a request was sent over a connection"
         if self._terms.resends and first.nothing_came and self._connection.used:
             self._send_again()
@@ -228,9 +228,9 @@ class RequestLane(Generic[Req, Resp]):
             self._fail(failure, first.why)
 
     def _send_again(self) -> None:
-        """Send the unanswered requests again: the peer closed the connection between two answers, as it may.
+        """Send the unanswered requests again, because the peer closed the connection between two answers.
 
-        A peer that does so while others wait behind the answer gets one request at a time from then on.
+        If others waited behind the answer, the peer gets one request at a time from then on.
         """
         if self._answers_in_a_row:
             self._depth = 1

@@ -1,4 +1,4 @@
-"""The state that the connections of one listener share: mounts, limits, heads of requests and responses."""
+"""Holds the state that the connections of one listener share: mounts, limits, heads."""
 
 from __future__ import annotations
 
@@ -37,6 +37,6 @@ class Shared(Connections["Connection"]):
         self.mounts = mounts
         self.limits = limits
         self.heads = heads
-        """The heads of responses."""
+        """The cached heads of responses."""
         self.known_heads = SharedHeads()
         """The heads of requests that came before."""

@@ -1,10 +1,10 @@
-"""A connection of the client whose bodies need not fit into memory.
+"""Implements a connection of the client for bodies that need not fit into memory.
 
     request   head | piece | piece | ...        each waits until there is room for it
     answer    begun | taken | taken | ended     its sink gets every part while it arrives
 
-Requests that are asked in one tick of the loop, or while answers are read, leave in one write.
-A sink that has enough for now lets the connection pause: what was read already still comes.
+Requests of one tick of the loop, or during the reading of answers, leave in one write.
+A sink can pause the connection: bytes that were read before still come.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from reliquary.net.tcp.unsent import unsent_bytes
 UNSENT_BYTES: Final = 1024 * 1024
 """The number of unsent bytes above which no more may be written."""
 GATHERED_BYTES: Final = 64 * 1024
-"""With this many bytes gathered, they are written at once."""
+"""The number of gathered bytes at which they are written at once."""
 
 
 class AnswerSink(Protocol):
-    """Takes one answer; it ends with `ended` or with `failed`, and nothing comes after that."""
+    """Takes one answer; it ends with `ended` or with `failed`, after which nothing comes."""
 
     def begun(self, status: int, headers: Headers) -> None:
         """Take the status and the header fields of the response."""
@@ -34,10 +34,10 @@ class AnswerSink(Protocol):
         """Take a part of the body."""
 
     def ended(self) -> None:
-        """Note that the answer is complete."""
+        """Record that the answer is complete."""
 
     def failed(self, why: RequestFailed) -> None:
-        """Note that the answer was cut off, never came, or is not HTTP."""
+        """Record that the answer was cut off, never came, or is not HTTP."""
 
 
 class StreamedConnection(ClientConnection):
@@ -52,12 +52,12 @@ class StreamedConnection(ClientConnection):
         self.has_room = True
         """Whether more may be sent now."""
         self._room: asyncio.Future[None] | None = None
-        """Done when there is room again; None when no task waits for room."""
+        """A future that is done when there is room again; None if no task waits for room."""
         self._gathered: list[bytes] = []
-        """Requests that were asked and not written yet."""
+        """Requests that were submitted and not written yet."""
         self._gathered_bytes = 0
         self._is_fed = False
-        """Whether answers are being read: requests that are made meanwhile are written behind them."""
+        """Whether answers are being read; requests of this time are written after them."""
         self._soon = soon
 
     # Sending.
@@ -75,19 +75,19 @@ class StreamedConnection(ClientConnection):
             self._soon(self._flush)
 
     def _flush(self) -> None:
-        """Write the gathered requests; a connection that is gone drops them, and its sinks have failed."""
+        """Write the gathered requests; a lost connection drops them, because its sinks have failed."""
         gathered, self._gathered, self._gathered_bytes = self._gathered, [], 0
         if gathered and self.usable and self._transport is not None:
             self._transport.write(gathered[0] if len(gathered) == 1 else b"".join(gathered))
 
     def write(self, data: bytes) -> None:
-        """Send more of the latest request; a connection that is gone drops the bytes."""
+        """Send more of the latest request; a lost connection drops the bytes."""
         self._flush()
         if self.usable and self._transport is not None:
             self._transport.write(data)
 
     async def room(self) -> None:
-        """Wait until more may be sent; ConnectionLost when the connection ends before."""
+        """Wait until more may be sent; ConnectionLost if the connection ends before."""
         if not self.has_room:
             if self._room is None:
                 self._room = asyncio.get_running_loop().create_future()
@@ -97,22 +97,22 @@ class StreamedConnection(ClientConnection):
 
     @property
     def unsent(self) -> int:
-        """Return the number of written bytes that have not reached the peer's system yet."""
+        """The number of written bytes that have not reached the peer's system yet."""
         return 0 if self._transport is None else self._gathered_bytes + unsent_bytes(self._transport)
 
     def pause_writing(self) -> None:
-        """Note that the peer takes bytes more slowly than we send them."""
+        """Record that the peer takes bytes more slowly than they are sent."""
         self.has_room = False
 
     def resume_writing(self) -> None:
-        """Note that the peer has taken most of the unsent bytes."""
+        """Record that the peer has taken most of the unsent bytes."""
         self.has_room = True
         room, self._room = self._room, None
         if room is not None and not room.done():
             room.set_result(None)
 
     def cut(self, why: RequestFailed) -> None:
-        """Close now; every sink that waits fails with `why`."""
+        """Close now; every waiting sink fails with `why`."""
         super().cut(why)
         self.resume_writing()
 
@@ -123,7 +123,7 @@ class StreamedConnection(ClientConnection):
         self._transport.set_write_buffer_limits(high=UNSENT_BYTES)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Fail the sinks that wait, except one whose end is the end of the connection."""
+        """Fail the waiting sinks, except one that ends with the connection."""
         super().connection_lost(exc)
         self.resume_writing()
 
@@ -150,7 +150,7 @@ class StreamedConnection(ClientConnection):
     # These are called for each answer, so they repeat code of the base class in place of calls.
 
     def on_headers_complete(self) -> None:
-        """Take the end of the head; an interim one is ignored."""
+        """Process the end of the head; an interim one is ignored."""
         self._in_body = self._moved = True
         self._fed = 0
         status = self._parser.get_status_code()
@@ -158,14 +158,14 @@ class StreamedConnection(ClientConnection):
             self._waiting[0].begun(status, self._headers)
 
     def on_body(self, data: bytes) -> None:
-        """Hand on a part of the body; after a cut it is dropped."""
+        """Pass on a part of the body; after a cut it is dropped."""
         self._fed = 0
         self._moved = True
         if self._waiting:
             self._waiting[0].taken(data)
 
     def on_message_complete(self) -> None:
-        """Hand on the end of an answer; an interim one (1xx) is ignored, and so is any answer after a cut."""
+        """Pass on the end of an answer; an interim answer (1xx), or any answer after a cut, is ignored."""
         if not self.usable:
             return
         if 100 <= self._parser.get_status_code() < 200:
@@ -194,4 +194,4 @@ class StreamedConnection(ClientConnection):
 
 
 def _forget(connection: ClientConnection) -> None:
-    """Do nothing: the owner of a streamed connection learns of its end by the sinks."""
+    """Do nothing, because the sinks report the end of a streamed connection to its owner."""

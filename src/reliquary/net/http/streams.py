@@ -1,12 +1,12 @@
-"""Requests under some mounts whose bodies are handed on while they come, and never joined.
+"""Passes on request bodies under some mounts while they arrive, without joining them.
 
     head --> begin(request, responder) --> a sink:  feed  feed  ...  end     the body is whole
-                                                    feed  feed  ...  lost    it will never be
+                                                    feed  feed  ...  lost    the rest will never come
 
-How large a body may be is for its sink to say; how slowly it may come, the listener still says.  A sink
-that has enough for now calls `responder.pause_body`; the rest of a slice still comes, then nothing until
-`resume_body`, neither of this request nor of those behind it.  A sink that answers before the end of the
-body wants no more of it: the connection closes after that answer.
+The sink limits the size of a body; the listener limits its time.  A sink can call
+`responder.pause_body`; the rest of a slice still comes, then nothing until `resume_body`, neither of
+this request nor of those behind it.  If a sink answers before the end of the body, the connection
+closes after that answer.
 """
 
 from __future__ import annotations
@@ -22,22 +22,23 @@ class BodySink(Protocol):
     """Takes the body of one request."""
 
     def feed(self, data: bytes) -> None:
-        """Take a part of the body; the cuts have no meaning."""
+        """Take a part of the body; its boundaries have no meaning."""
 
     def end(self) -> None:
-        """Note that the body is complete."""
+        """Record that the body is complete."""
 
     def lost(self) -> None:
-        """Note that the rest of the body will not come; no answer is needed."""
+        """Record that the rest of the body will not come, and that no answer is needed."""
 
 
 Begin = Callable[[Request, Responder], BodySink]
-"""Takes a request without its body, in the order of requests."""
+"""The type of a function that takes a request without its body, in the order of requests."""
 
 
 class Arriving:
-    """A request whose body comes; its sink begins when its turn has come, and then gets the parts
-    that were kept.
+    """A request with an incomplete body.
+
+    Its sink begins in its turn, and then gets the parts that were kept.
     """
 
     __slots__ = ("_ended", "_kept", "_sink", "begun", "request", "responder")
@@ -46,7 +47,7 @@ class Arriving:
         self.request = request
         self.responder = responder
         self.begun = False
-        """Whether the request was handed on."""
+        """Whether the request was passed on."""
         self._sink: BodySink | None = None
         self._kept: list[bytes] = []  # at most one slice: nothing more is read until the request is handed on
         self._ended = False

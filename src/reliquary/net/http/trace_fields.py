@@ -1,4 +1,4 @@
-"""Header fields of HTTP that say which trace a message belongs to: W3C Trace Context."""
+"""Reads and writes the header fields of HTTP for the trace of a message: W3C Trace Context."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def trace_fields(context: str) -> tuple[tuple[bytes, bytes], ...]:
 
 
 def read_trace_fields(fields: Headers) -> str:
-    """Return the context of a request; empty where there is none, or where it is malformed or comes twice."""
+    """Return the context of a request; empty if it is absent, malformed or repeated."""
     parents, states = [], []
     for name, value in fields:
         size = len(name)  # names of other lengths are not compared: most requests have neither field

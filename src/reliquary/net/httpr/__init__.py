@@ -1,9 +1,9 @@
-"""HTTPR on sockets, for both agents.
+"""Implements HTTPR on sockets, for both agents.
 
 It may import `net.rpc`, `net.identity`, `net.http`, `net.tcp` and `engine` and the rooms below.  Begin
 with `receiving`.
 
-receiving, arrival         requests of others, from their first byte to their answer
-courier, route, incoming   our own requests, and what comes back
-intake, batches, bodies    batches that come and go, large bodies a piece at a time
+receiving, arrival         requests of other agents, from their first byte to their answer
+courier, route, incoming   own requests, and their responses
+intake, batches, bodies    incoming and outgoing batches, large bodies in pieces
 """

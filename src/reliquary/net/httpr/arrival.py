@@ -1,4 +1,4 @@
-"""One request to our server agent, from its first byte to its answer.
+"""Processes one request to the server agent, from its first byte to its answer.
 
                                      the header is here, the batch is not: RequestBegun
                                        |
@@ -64,7 +64,7 @@ class Arrival:
         self.count = 0
         """The number of messages in the batch, once it is complete."""
         self.denied = denied
-        """The reason why the client may not send this request; empty where it may."""
+        """The reason why the client may not send this request; empty if it may."""
         self._reader = RequestReader(receiving.limits_for(self.service))
         self._intake = Intake(receiving.bodies, self._stored)
         self._begun = False  # the header was reported
@@ -74,7 +74,7 @@ class Arrival:
 
     @property
     def header(self) -> RequestHeader | None:
-        """The header of the request; None until it is read, or where it cannot be read."""
+        """The header of the request; None before it is read, or if it cannot be read."""
         return self._reader.header
 
     # -- called by the connection
@@ -92,12 +92,12 @@ class Arrival:
                 self._go_on()
 
     def end(self) -> None:
-        """Note that the whole request has come; report it, or the fault that it has."""
+        """Record that the whole request has come; report it, or its fault."""
         if self._over:
             return
         try:
             self._reader.end()
-        except BodyIncomplete as wrong:  # the envelope is whole, so nothing was lost on the way
+        except BodyIncomplete as wrong:  # the envelope is complete, so no byte was lost
             self._fail(ErrorNumber.HTTP_R_PROTOCOL_ERROR, str(wrong))
         except HttprFault as fault:
             self._fail(fault.number, fault.why)
@@ -106,7 +106,7 @@ class Arrival:
             self._go_on()
 
     def lost(self) -> None:
-        """Drop the stored parts of the request: the rest will not come."""
+        """Drop the stored parts of the request, because the rest will not come."""
         self._over = True
         self._intake.give_up()
 
@@ -175,11 +175,11 @@ class OtherMethod:
             self._responder.respond(405, b"", NO_TYPE, ALLOW)
 
     def lost(self) -> None:
-        """Do nothing: no part of the request was stored."""
+        """Do nothing, because no part of the request was stored."""
 
 
 class Departure:
-    """A response that leaves piece by piece, as fast as the client takes it."""
+    """A response that is sent piece by piece, as fast as the client takes it."""
 
     __slots__ = ("_pieces", "_receiving", "_responder")
 

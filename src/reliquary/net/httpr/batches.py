@@ -1,4 +1,4 @@
-"""Headers and batches as bytes: small ones in one piece, others piece by piece.
+"""Encodes headers and batches: small ones in one piece, others piece by piece.
 
 | header | batch |            | header, messages | piece of a large body | piece | ... | rest, terminator |
 """
@@ -14,9 +14,9 @@ from reliquary.protocols.httpr.message_encode import encode_message
 from reliquary.queueing.model.message import Message
 
 AT_ONCE: Final = 1024 * 1024
-"""Bytes of bodies that may leave in one piece."""
+"""The most bytes of bodies that leave in one piece."""
 ENOUGH: Final = 64 * 1024
-"""The least bytes of a piece: small messages of a batch that leaves in pieces are joined up to this size."""
+"""The least bytes of a piece: small messages of a large batch are joined up to this size."""
 
 ReadPiece = Callable[[int, int], bytes]
 

@@ -1,4 +1,4 @@
-"""Large bodies on their way between the network and the disk, a piece at a time."""
+"""Transfers large bodies between the network and the disk, piece by piece."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from reliquary.queueing.model.state import State
 from reliquary.queueing.rules.spool import read_piece
 
 Stored = Callable[[Answer], None]
-"""Takes a `PieceStored`, or the reason why there is none."""
+"""The type of a callback that takes a `PieceStored`, or the reason why there is none."""
 
 
 class Bodies(Protocol):
     """The operations of the network on stored bodies."""
 
     def read(self, spool: int, index: int) -> bytes:
-        """Return one piece; UsageError when it is gone."""
+        """Return one piece; UsageError if it was removed."""
 
     def store(self, spool: int, data: bytes, stored: Stored) -> None:
         """Store one more piece; a spool of 0 begins a new body."""
@@ -36,7 +36,7 @@ class EngineBodies:
         self._state = state
 
     def read(self, spool: int, index: int) -> bytes:
-        """Return one piece; UsageError when it is gone."""
+        """Return one piece; UsageError if it was removed."""
         return read_piece(self._state, spool, index)
 
     def store(self, spool: int, data: bytes, stored: Stored) -> None:

@@ -1,10 +1,10 @@
-"""The courier of HTTPR: the requests of our client agent, each channel on a connection of its own.
+"""Sends the requests of the client agent of HTTPR, with a connection for each channel.
 
     SendRequest --> the route of its channel and epoch --> ResponseArrived, or RequestFailed once
     HangUp -------> the route ends, and nothing of it is reported afterwards
 
-A request of a newer epoch ends the older one (HR-042, HR-043).  No request is sent twice: its outcome would
-be unknown, and only a REPORT may find it out.
+A request of a newer epoch ends the older one (HR-042, HR-043).  No request is sent twice: its outcome
+would be unknown, and only a REPORT can show it.
 """
 
 from __future__ import annotations
@@ -56,9 +56,10 @@ class Courier(HttpCourier[SendRequest, Incoming]):
         tls: Callable[[], ssl.SSLContext] = ssl.create_default_context,
         tokens: Mapping[str, str] = NO_TOKENS,
     ) -> None:
-        """`submit` takes the outcome of each request; `tls` is called when the first https server is met.
+        """`submit` takes the outcome of each request; `tls` is called for the first https server.
 
-        `tokens` prove our identity to servers, by origins such as `https://host`; no other server gets them.
+        `tokens` authenticate this client to servers, by origins such as `https://host`; no other server
+        gets them.
         """
         super().__init__(Terms(response_time=response_time, overdue="nothing came"), tls)
         self._tokens = tokens
@@ -66,22 +67,22 @@ class Courier(HttpCourier[SendRequest, Incoming]):
         self._submit = submit
         self.bodies = bodies
         self.home = ""
-        """The agent's URI under which others reach our queues; known when the server listens."""
+        """The URI of the agent under which peers reach local queues; known when the server listens."""
         self.requests: Counter[Command] = Counter()
         """The number of requests that were sent, by command."""
         self.answers: Counter[int] = Counter()
         """The number of complete responses, by their error; 0 for none."""
         self.messages_out = 0
-        """Messages that were sent, some of them perhaps more than once."""
+        """The messages that were sent, some perhaps more than once."""
         self.messages_in = 0
-        """Messages that were fetched, some of them perhaps more than once."""
+        """The messages that were fetched, some perhaps more than once."""
         self.failures: Counter[Failure] = Counter()
         """The number of epochs that ended with a failure, by reason."""
         self.bytes_received = 0
         """The bytes of the bodies of complete responses."""
 
     def send(self, request: SendRequest) -> None:
-        """Send a request behind the earlier ones of its epoch."""
+        """Send a request after the earlier ones of its epoch."""
         route = self.routes.find(request.channel, request.epoch)
         if route is not None:
             route.send(request)
@@ -139,7 +140,10 @@ def plug_in(
     tokens: Mapping[str, str] = NO_TOKENS,
     on_settled: Callable[[], None] = lambda: None,
 ) -> Courier:
-    """Let an engine's requests be sent; the given callback runs after each answer, and after each failure."""
+    """Connect a courier to the requests of an engine.
+
+    The callback runs after each answer and each failure.
+    """
     engine = opened.engine
 
     def submit(event: ResponseArrived | RequestFailed) -> None:

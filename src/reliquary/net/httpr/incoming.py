@@ -1,7 +1,7 @@
-"""A response while it comes: read as it arrives, its large bodies on their way to disk.
+"""Reads a response while it arrives, and stores its large bodies on disk.
 
 begun --> taken --> taken --> ended --> whole, when the last piece is stored
-    '---------'---------'--------'----> failed: what was stored of it is dropped
+    '---------'---------'--------'----> failed: its stored parts are dropped
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Incoming(PendingResponse[SendRequest]):
             self.changed()
 
     def ended(self) -> None:
-        """Note that the whole body has come."""
+        """Record that the whole body has come."""
         if self.failure is not None:
             return
         try:

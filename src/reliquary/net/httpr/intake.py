@@ -1,9 +1,9 @@
-"""The batch of a request or a response while it comes; its large bodies go to disk a piece at a time.
+"""Collects the batch of a request or a response while it arrives, and stores large bodies in pieces.
 
     parts as they were read --> messages in memory --> batch
                            '--> pieces --> stored, one after the other --'
 
-Nothing behind a piece is looked at before that piece is stored, so memory holds one of them at most.
+Parts behind a piece wait until that piece is stored, so memory holds at most one of them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from reliquary.queueing.model.message import StoredBody
 
 
 class Intake:
-    """The parts of one batch that have come."""
+    """The received parts of one batch."""
 
     __slots__ = (
         "_bodies",
@@ -46,7 +46,7 @@ class Intake:
         self._bodies = bodies
         self._stored = stored
         self._parts: Iterator[BodyPart] = iter(())
-        self._large = ""  # the header of the large message that comes
+        self._large = ""  # the header of the large message that arrives
         self._body: StoredBody | None = None  # the part of it that is stored
         self._given_up = False
         self.batch: list[Carried] = []
@@ -63,7 +63,7 @@ class Intake:
             self._go_on()
 
     def give_up(self) -> None:
-        """Drop the batch: stored pieces now, and a piece that is being stored as soon as that is done."""
+        """Drop the batch: stored pieces now, and a piece that is being stored as soon as that has ended."""
         self._given_up = True
         self._parts = iter(())
         if not self.is_storing:

@@ -1,4 +1,4 @@
-"""Requests of HTTPR as bytes: small ones in one piece, others in chunks.
+"""Encodes requests of HTTPR: small ones in one piece, others in chunks.
 
 POST /service HTTP/1.1         POST /service HTTP/1.1
 content-length: ...            transfer-encoding: chunked

@@ -1,7 +1,7 @@
-"""The web endpoint of our server agent: a POST to /httpr/<service> is answered by HTTPR, with status 200.
+"""Implements the web endpoint of the server agent: HTTPR answers a POST to /httpr/<service> with status 200.
 
     a request is read while it comes (`arrival`), its answer is encoded when it leaves (`batches`)
-    no POST                        405, as HTTP has it
+    no POST                        405
     no HTTPR                       error 519
     not ready, stopping, stopped   errors 513 and 514: nothing is taken, and the session ends
 
@@ -72,7 +72,7 @@ class Receiving:
         self._admission = admission
         self.bodies = bodies
         self.home = ""
-        """The agent's URI under which others reach our queues; known when the server listens."""
+        """The URI of the agent under which peers reach local queues; known when the server listens."""
         self._stopping = False
         self.stopped = False
         self._waiting: dict[int, dict[int, Arrival]] = {}  # connection, caller: requests without an answer
@@ -81,20 +81,20 @@ class Receiving:
         self.answers: Counter[int] = Counter()
         """The number of answers with each error, 0 for none."""
         self.messages_in = 0
-        """Messages of batches that were taken."""
+        """The messages of accepted batches."""
         self.messages_out = 0
-        """Messages that were fetched, some of them perhaps more than once."""
+        """The messages that were fetched, some perhaps more than once."""
 
     def mount(self) -> Mount:
         """Return the mount that hands requests on while they come."""
         return Mount(prefix=PREFIX, begin=self.begin, ended=self._gone, admit=self._admission)
 
     def stop(self) -> None:
-        """Refuse all requests that come from now on."""
+        """Refuse all new requests."""
         self._stopping = True
 
     def finish(self) -> None:
-        """Answer the requests that still wait: the engine has stopped, and no body can be read any more."""
+        """Answer the waiting requests, because the engine has stopped and no body can be read any more."""
         self.stopped = True
         for arrivals in list(self._waiting.values()):
             for arrival in list(arrivals.values()):
@@ -122,11 +122,11 @@ class Receiving:
         return Arrival(self, request, responder, ANONYMOUS, str(why))
 
     def limits_for(self, service: str) -> Callable[[RequestHeader], BatchLimits]:
-        """Return the function that finds the limits of a batch from the header of its request."""
+        """Return the function for the limits of a batch by the header of its request."""
         return partial(limits_of, self._httpr, service)
 
     def begun(self, arrival: Arrival, header: RequestHeader) -> None:
-        """Report a header whose batch still comes: older connections of its channel end (HR-041)."""
+        """Report a header whose batch is still arriving: older connections of its channel end (HR-041)."""
         self._tell(RequestBegun(arrival.connection, arrival.service, header, arrival.by))
 
     def refusal(self, denied: str) -> tuple[ErrorNumber, str] | None:
@@ -146,7 +146,7 @@ class Receiving:
         self._submit(arrival, tuple(intake.batch), intake.disposition, None, "")
 
     def failed(self, arrival: Arrival, fault: ErrorNumber, why: str) -> None:
-        """Report a request that is not taken; the machine makes the answer."""
+        """Report a request that is refused; the machine makes the answer."""
         self._submit(arrival, (), None, fault, why)
 
     def _submit(
@@ -175,9 +175,7 @@ class Receiving:
             arrival.responder.on_gone(partial(self._tell, ConnectionGone(connection)))
 
     def _stopped(self, arrival: Arrival) -> Answer:
-        """Return the answer of a server whose machine has stopped; the outcome of a batch is left
-        to a REPORT.
-        """
+        """Return the answer of a server whose machine has stopped; a REPORT shows the outcome of a batch."""
         header = arrival.header
         responder = ""
         if header is not None and not header.session_id and self._httpr.origin:

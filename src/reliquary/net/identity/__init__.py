@@ -1,4 +1,4 @@
-"""The identity of clients, for every endpoint and the control plane: users, credentials, foreign pages.
+"""Authenticates clients for every endpoint and the control plane: users, credentials, foreign pages.
 
 It may import `net.http`, `net.tcp` and `engine` and the rooms below.  Begin with `admission`.
 

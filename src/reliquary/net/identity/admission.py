@@ -1,13 +1,13 @@
-"""Admission to a mount: whether a client may come in, and as which user.
+"""Decides whether a client may use a mount, and as which user.
 
-    request --> Host: for this server? --> Origin: a page of another site? --> Credential: who asks?
+    request --> Host: for this server? --> Origin: a page of another site? --> Credential: which user?
 
 Each kind of proof is a `Credential`: a bearer token, a password, or the cookie of a session of the console.
 The protocol of the mount decides how a `Denied` is answered.
 
-Who a client is, is asked once for each head of a connection (`Request.notes`), so no proof may depend on the
-time: one that can expire must not be kept there.  What is kept is forgotten when the users change.  A
-`Denied` is never kept, so every guess is counted.
+A client is authenticated once for each head of a connection (`Request.notes`), so no proof may depend
+on the time: one that can expire must not be kept there.  The kept results are forgotten when the users
+change.  A `Denied` is never kept, so every guess is counted.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Credential(Protocol):
     """One kind of proof of identity."""
 
     def who(self, request: Shown) -> Principal | None:
-        """Return the user that a proof stands for; None without one of this kind, Denied for a wrong one."""
+        """Return the user of a proof; None without a proof of this kind, Denied for a wrong one."""
 
 
 class BearerToken:
@@ -64,7 +64,7 @@ class BearerToken:
 
 
 class Admission:
-    """Finds the user that sends a request; where no credential is known, every client is anonymous."""
+    """Finds the user that sends a request; if no credential is known, every client is anonymous."""
 
     __slots__ = ("_credentials", "_hosts", "_reads", "_users")
 
@@ -85,11 +85,11 @@ class Admission:
         self._hosts = hosts
 
     def at(self, hosts: Hosts, reads: Set[str] = READS, *more: Credential) -> Admission:
-        """Return an admission for requests to these hosts alone, which also takes `more` credentials."""
+        """Return an admission for requests to these hosts, which also accepts `more` credentials."""
         return Admission((*more, *self._credentials), reads, hosts, self._users)
 
     def __call__(self, request: Shown) -> Principal:
-        """Return the client of a request; Denied when it may not come in."""
+        """Return the client of a request; Denied if it is refused."""
         host = origin = None
         several = False
         for name, value in request.fields:

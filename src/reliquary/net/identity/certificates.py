@@ -1,9 +1,9 @@
-"""Certificates of a server that speaks TLS: its own, and those that its clients may show, or must.
+"""Loads the certificates of a TLS server: its own, and those of the CA for client certificates.
 
     handshake --> Serving.front --sni_callback--> the context that was read last
 
-A listener keeps one context for all its life, so files that were read anew come into force by a callback:
-each handshake is handed to the newest context.  Connections that are there keep their certificate.
+A listener always keeps one context, so renewed files take effect by a callback: each handshake is
+passed to the newest context.  Existing connections keep their certificate.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ def serving_context(
 
 
 class Serving:
-    """The TLS context of a listener, whose certificates can be read anew while it listens."""
+    """The TLS context of a listener, whose certificates can be read again while it listens."""
 
     def __init__(self, context: ssl.SSLContext) -> None:
         self.front = context
-        """The context that a listener is given."""
+        """The context of a listener."""
         self.newest = context
         context.sni_callback = self._choose
 

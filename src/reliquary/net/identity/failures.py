@@ -4,9 +4,9 @@
     failed                each further one is answered PACE after the one before it
     anything              an answer would wait for more than LONGEST_WAIT: no proof is looked at
 
-Right proofs are never slowed down, and one that was right at an address before is looked at even while others
-guess there.  A client that hangs up before its answer has still used up its place: guesses are
-counted, not answers.  One number is kept for each address, and none for those that did not fail.
+Right proofs are never slowed down, and one that was right at an address before is checked even while
+others guess there.  A client that disconnects before its answer is still counted: guesses are counted,
+not answers.  One number is kept for each address, and none for those that did not fail.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from reliquary.base.time import SECOND
 from reliquary.net.identity.shown import Denied
 
 AT_ONCE: Final = 10
-"""Failures of one address that are answered without a wait."""
+"""The number of failures of one address that are answered without a wait."""
 PACE: Final = SECOND // 2
 """The time from one answer to the next, in microseconds."""
 LONGEST_WAIT: Final = 5 * SECOND
 KEPT: Final = 10_000
-"""The number of addresses, and of valid tokens, that are remembered."""
+"""The number of addresses, and of valid tokens, that are kept."""
 
 
 class TooManyFailures(Denied):
@@ -70,7 +70,7 @@ class Failures:
         return max(0, at - now) / SECOND
 
     def succeeded(self, peer: str, token: bytes) -> None:
-        """Note that a token is right at an address."""
+        """Record that a token is right at an address."""
         known = (group_of(peer), token)
         if known not in self._right:
             if len(self._right) >= KEPT:
@@ -86,13 +86,13 @@ class Failures:
 
 
 def key_of_user(name: str) -> str:
-    """Return the key under which failures of a user are counted; no address looks like it."""
+    """Return the key for failures of a user, which differs from any address."""
     return f"user {name[:64].casefold()}"
 
 
 @lru_cache(maxsize=1024)
 def group_of(peer: str) -> str:
-    """Return the address that counts: one host has all of an IPv6 network of 64 bits.
+    """Return the address that is counted: for IPv6 the network of 64 bits, which is one host.
 
     >>> group_of("10.0.0.1"), group_of("2001:db8::1:2"), group_of("::ffff:10.0.0.1")
     ('10.0.0.1', '2001:db8::', '10.0.0.1')

@@ -1,15 +1,15 @@
-"""The host names of a server: a request for another host is refused.
+"""Refuses requests for hosts that are no names of this server.
 
-A page of another site can have its own name lead to 127.0.0.1 or to an address of this network (DNS
-rebinding).  The browser then takes our answers for those of that site, and its Origin is the Host.  Only
-the Host header shows it: it has the name of that site.
+The name of another site can resolve to 127.0.0.1 or to an address of this network (DNS rebinding).
+Then the browser treats our answers as those of that site, and its Origin equals the Host.  Only the
+Host header shows it: it has the name of that site.
 
     127.0.0.1:8480, [::1]     an address: passes, for no name was looked up
     localhost:8480            passes where the server listens on the loopback
     mq.example:8480           passes where it is a name of this server
     evil.example:8480         refused
 
-The port does not count: a client may have come through a tunnel or a proxy.
+The port is ignored, because a client may use a tunnel or a proxy.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ KEPT: Final = 256
 
 
 class NoHost(Denied):
-    """A request has no Host, or several: RFC 9112 3.2."""
+    """A request has no Host, or several (RFC 9112 3.2)."""
 
     status = 400
     code = "INVALID_PARAMETER"
 
 
 class WrongHost(Denied):
-    """A request is for a server of another name: RFC 9110 15.5.20."""
+    """A request is for a server of another name (RFC 9110 15.5.20)."""
 
     status = 421
     code = "WRONG_HOST"
@@ -44,10 +44,10 @@ class Hosts:
     __slots__ = ("_names", "known")
 
     def __init__(self, names: Iterable[str]) -> None:
-        """`names` are hosts; a port that stands behind one is left out."""
+        """`names` are hosts; a port after a name is ignored."""
         self._names = frozenset(map(host_of, names))
         self.known: set[bytes] = set()
-        """Values of Host that are good."""
+        """The valid values of Host."""
 
     def check(self, host: bytes) -> None:
         """Refuse a value of Host that names another server."""

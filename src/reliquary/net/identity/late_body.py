@@ -1,4 +1,4 @@
-"""Requests whose password is being checked: they go on when the check has ended.
+"""Delays requests whose password is being checked until the check has ended.
 
 whole request   Checking --> when_checked --> right: it is handled again; wrong: it is refused
 streamed body   Checking --> LateBody: the bytes that come are kept, and reading stops
@@ -20,7 +20,7 @@ from reliquary.queueing.model.security.principals import Principal
 def when_checked(
     checking: Checking, responder: Responder, go_on: Callable[[], None], refuse: Callable[[Denied], None]
 ) -> None:
-    """Call one of both when the password of a request was checked; none if its client is gone."""
+    """Call one of both after the check of a request's password; none if its client has disconnected."""
 
     def ended(checked: asyncio.Future[Principal]) -> None:
         if responder.gone or checked.cancelled():
@@ -63,13 +63,13 @@ class LateBody:
             self._sink.feed(data)
 
     def end(self) -> None:
-        """Note that the body is whole."""
+        """Record that the body is complete."""
         self._ended = True
         if self._sink is not None:
             self._sink.end()
 
     def lost(self) -> None:
-        """Note that the rest of the body will not come."""
+        """Record that the rest of the body will not come."""
         self._lost = True
         self._kept.clear()
         if self._sink is not None:

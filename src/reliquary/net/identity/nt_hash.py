@@ -1,4 +1,4 @@
-"""The NT hash of a password, [MS-NLMP] 3.3.1: the MD4 digest of its UTF-16 form.
+"""Computes the NT hash of a password, [MS-NLMP] 3.3.1: the MD4 digest of its UTF-16 form.
 
 MD4 is no longer in the OpenSSL of most systems, so that of pyspnego is used.
 """

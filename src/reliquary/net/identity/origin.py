@@ -1,4 +1,4 @@
-"""Requests that a browser sends for a page of another site.
+"""Recognizes requests that a browser sends for a page of another site.
 
 A web page that is read on a machine that reaches this server could send requests from there.  A browser
 marks them with Origin; programs do not send it.
@@ -10,7 +10,7 @@ from reliquary.net.identity.shown import Denied
 
 
 class ForeignPage(Denied):
-    """A page of another site asked for a change."""
+    """A page of another site requested a change."""
 
 
 def differs(origin: bytes, host: bytes) -> bool:

@@ -1,8 +1,8 @@
-"""Hashes of passwords: argon2id, RFC 9106, in the form that all libraries write.
+"""Hashes and verifies passwords with argon2id, RFC 9106, in the usual form.
 
     $argon2id$v=19$m=65536,t=3,p=4$SALT$HASH      64 MB of memory, three passes: about a tenth of a second
 
-The settings hold the hash alone.  Its parameters stand in it, so a server can verify hashes that another
+The settings contain only the hash.  Its parameters are part of it, so a server can verify hashes that another
 program made; those that would cost too much are refused.
 """
 
@@ -15,13 +15,13 @@ from reliquary.base.faults import UsageError
 LEAST_PASSWORD: Final = 8
 LONGEST_PASSWORD: Final = 1024
 MOST_MEMORY: Final = 1024 * 1024
-"""Kilobytes that the parameters of a hash may ask for."""
+"""The most kilobytes that the parameters of a hash may request."""
 MOST_PASSES: Final = 100
 MOST_LANES: Final = 64
 UNKNOWN_USER_HASH: Final = (
     "$argon2id$v=19$m=65536,t=3,p=4$cmVsaXF1YXJ5LXNhbHQ$vPQJ+5wXznEBHldNami5XFYxYfuFl9P2FaxZD4uTGXo"
 )
-"""A hash that no known password has: an unknown name takes as long to refuse as a wrong password."""
+"""A hash without a known password, so that an unknown name is refused as slowly as a wrong password."""
 
 
 def hash_password(password: str) -> str:

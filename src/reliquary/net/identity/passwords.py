@@ -1,13 +1,13 @@
-"""Names and passwords of users, as HTTP Basic (RFC 7617) or a form of the console shows them.
+"""Checks names and passwords of users from HTTP Basic (RFC 7617) or a form of the console.
 
     who(request) --> known proof? ------------------------------------------------------> the user
                         '-- no --> Checking: a thread works at argon2id, the request waits
                                           |-- right --> the proof is known from now on --> the user
                                           '-- wrong --> NotKnown, later and later for one address or one user
 
-A check takes a tenth of a second of a processor and 64 MB, so two run at one time and few wait; requests that
-show a proof again pay for a look into a dictionary.  Proofs are kept as keyed digests, and forgotten when the
-users change.
+A check takes a tenth of a second of a processor and 64 MB, so two run at a time and few wait; a
+repeated proof is only looked up in a dictionary.  Proofs are kept as keyed digests, and forgotten when
+the users change.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from reliquary.net.identity.users import CHALLENGE, NotKnown, Users
 from reliquary.queueing.model.security.principals import Principal
 
 AT_ONCE: Final = 2
-"""Checks that run at one time."""
+"""The most checks that run at a time."""
 MOST_WAITING: Final = 32
-"""Checks that run or wait; requests with other proofs are refused until one has ended."""
+"""The most checks that run or wait; requests with other proofs are refused until one has ended."""
 KEPT: Final = 10_000
-"""The number of proofs that are remembered."""
+"""The number of proofs that are kept."""
 BASIC: Final = b"basic"
 CHALLENGES: Final = (*CHALLENGE, (b"www-authenticate", b'Basic realm="reliquary", charset="UTF-8"'))
-"""The header fields that ask for a token or a password."""
+"""The header fields that request a token or a password."""
 
 
 class WrongPassword(NotKnown):
@@ -54,7 +54,7 @@ class TooManyChecks(Denied):
 
 
 class Checking(Denied):
-    """A password is being checked: ask again when `checked` is done, or refuse with its exception."""
+    """A password is being checked: try again when `checked` is done, or refuse with its exception."""
 
     status = 503
     code = "BUSY"
@@ -94,7 +94,7 @@ class Passwords:
         self._threads = ThreadPoolExecutor(AT_ONCE, "passwords")
 
     def who(self, request: Shown) -> Principal | None:
-        """Return the user whose name and password a request shows; None without Basic, or without users."""
+        """Return the user of the name and the password in a request; None without Basic, or without users."""
         authorization = request.header(b"authorization")
         if authorization is None or not self._users.any:
             return None
@@ -108,13 +108,13 @@ class Passwords:
         raise Checking(self._check(read_basic(encoded), proof, request.peer))
 
     async def sign_in(self, name: str, password: str, peer: str) -> Principal:
-        """Return the user of a name and a password that a person typed; Denied if there is none."""
+        """Return the user of a typed name and password; Denied if there is none."""
         shown = NameAndPassword(name, password)
         proof = blake2b(f"{name}:{password}".encode(errors="replace"), key=self._key).digest()
         return await asyncio.shield(self._check(shown, proof, peer))
 
     def forget(self) -> None:
-        """Forget all proofs: the users have changed."""
+        """Forget all proofs, because the users have changed."""
         self._known.clear()
 
     def close(self) -> None:
@@ -122,7 +122,7 @@ class Passwords:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _check(self, shown: NameAndPassword, proof: bytes, peer: str) -> asyncio.Future[Principal]:
-        """Begin a check, or join one of this proof; Denied where none may begin."""
+        """Begin a check, or join one of this proof; Denied if no check may begin."""
         running = self._checks.get(proof)
         if running is not None:
             return running
@@ -158,7 +158,7 @@ class Passwords:
     def _ended(self, proof: bytes, task: asyncio.Future[Principal]) -> None:
         del self._checks[proof]
         if not task.cancelled():
-            task.exception()  # the waiting requests read it too, but they may be gone
+            task.exception()  # the waiting requests read it too, unless they have ended
 
 
 def read_basic(encoded: bytes) -> NameAndPassword:

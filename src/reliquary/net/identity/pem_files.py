@@ -1,7 +1,7 @@
-"""Files in PEM that settings name: our certificate with its key, and authorities that we trust.
+"""Loads the PEM files of settings: the own certificate with its key, and trusted authorities.
 
-OpenSSL says "PEM lib" for most of what can be wrong with a file, so what it refuses is looked at again, for a
-sentence that names the setting, the file and the reason.
+OpenSSL reports "PEM lib" for most faults of a file, so a refused file is examined again, for a sentence
+that names the setting, the file and the reason.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class PemFile(NamedTuple):
 
 
 def load_own(context: ssl.SSLContext, certificate: PemFile, key: PemFile) -> None:
-    """Let a context show this certificate; UsageError names the file that cannot be used."""
+    """Let a context use this certificate; UsageError names the file that cannot be used."""
     for each in (certificate, key):
         _content(each)
     try:
@@ -55,7 +55,7 @@ def _content(file: PemFile) -> bytes:
 
 
 def _fault_of(certificate: PemFile, key: PemFile) -> str:
-    """Return what is wrong with the files; an empty text if nothing is found."""
+    """Return the fault of the files; an empty text if none is found."""
     try:
         own = x509.load_pem_x509_certificates(_content(certificate))[0]
     except ValueError:

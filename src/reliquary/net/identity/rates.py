@@ -1,9 +1,9 @@
-"""The limit of requests in a second of a user, or of an address without a user.
+"""Limits the requests in a second of a user, or of an address without a user.
 
     bucket of a client   `burst` at first; each request takes one, each second brings `rate`
-    empty                429, with the seconds after which one is there again
+    empty                429, with the seconds until the next request is allowed
 
-A rate of 0 is no limit, and costs nothing.
+A rate of 0 means no limit.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ class Rates:
     __slots__ = ("_buckets", "_monotonic", "burst", "rate")
 
     def __init__(self, monotonic: Callable[[], int], rate: int = 0, burst: int = 0) -> None:
-        """`monotonic` counts microseconds; a `burst` of 0 is as many as a second brings."""
+        """`monotonic` counts microseconds; a `burst` of 0 means the requests of one second."""
         self._monotonic = monotonic
         self._buckets: dict[Principal | str, tuple[float, int]] = {}
-        """By client: the requests that it may send at a time, and that time; the latest client is last."""
+        """Per client the remaining requests and the time of that count; the latest client is last."""
         self.rate = rate
         self.burst = burst
 
     def change(self, rate: int, burst: int) -> None:
-        """Set other limits; all clients begin anew."""
+        """Set other limits; all clients start with a full bucket."""
         self.rate, self.burst = rate, burst
         self._buckets.clear()
 
     def count(self, by: Principal, peer: str) -> None:
-        """Count a request of a client; TooManyRequests when it has none left."""
+        """Count a request of a client; TooManyRequests if none is left."""
         rate, client = self.rate, group_of(peer) if by is ANONYMOUS else by
         if not rate:
             return

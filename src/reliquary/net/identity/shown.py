@@ -1,4 +1,4 @@
-"""The parts of a request that identify its client, and the refusal of a client."""
+"""Defines the parts of a request that identify its client, and the refusal of a client."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ Fields = tuple[tuple[bytes, bytes], ...]
 
 
 class Shown(Protocol):
-    """The part of an HTTP request that identifies its sender; listener and control plane have one each."""
+    """The part of an HTTP request that identifies its sender.
+
+    The listener and the control plane implement it.
+    """
 
     @property
     def method(self) -> str:
@@ -21,18 +24,18 @@ class Shown(Protocol):
 
     @property
     def peer(self) -> str:
-        """The client's address; empty where it is not known."""
+        """The client's address; empty if it is unknown."""
 
     def header(self, name: bytes) -> bytes | None:
         """Return the first value of a header; `name` is in lower case."""
 
 
 class Denied(Exception):
-    """A client may not come in; the sentence says why.  A protocol that has words of its own uses those."""
+    """A client is refused, with a sentence; a protocol may answer in its own words."""
 
     status: ClassVar[int] = 403
     code: ClassVar[str] = "ACCESS_DENIED"
     headers: Fields = ()
-    """Header fields that the response has besides the usual ones."""
+    """Header fields of the response besides the usual ones."""
     wait: float = 0
-    """Seconds until the client is answered."""
+    """The seconds until the client is answered."""

@@ -1,7 +1,7 @@
-"""The users of a server, by their bearer tokens, passwords or NTLM names.
+"""Finds the users of a server by their bearer tokens, passwords or NTLM names.
 
 A client without any of these is anonymous.  Users can change while a server runs: a user whose entry in the
-settings did not change stays the principal that it was, any other becomes a new one.
+settings did not change keeps its principal, any other gets a new one.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class NotKnown(Denied):
 
 
 class User(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A user as the settings name it."""
+    """A user in the settings."""
 
     name: str
     """The name that access lists use for the user."""
@@ -114,20 +114,18 @@ def _check_proofs(user: User) -> None:
 
 
 def _unique_parts(user: User) -> list[str]:
-    """Return the values that no other user may have; users may share a password, since the name is
-    sent with it.
-    """
+    """Return the values that no other user may have; users may share a password."""
     token = [f"the token of {user.token_sha256}"] if user.token_sha256 else []
     return [f"the name {user.name.casefold()!r}", *token]
 
 
 def digest_of(authorization: bytes) -> bytes:
-    """Return a digest of an Authorization header, for memories that must not hold the token itself."""
+    """Return a digest of an Authorization header, for caches that must not contain the token itself."""
     return sha256(authorization).digest()
 
 
 class Users:
-    """The users that a server knows."""
+    """The known users of a server."""
 
     def __init__(self, manager: UUID, users: Sequence[User] = ()) -> None:
         self._manager = manager
@@ -154,7 +152,7 @@ class Users:
         self._principals = {user.name.casefold(): self._principal(user) for user in users}
         self._entries = {user.name.casefold(): user for user in users}
         self.any = bool(users)
-        """Whether there is a user; without one all clients are anonymous, whatever they say."""
+        """Whether there is a user; without one all clients are anonymous, even with credentials."""
         self._tokens = tuple(
             (bytes.fromhex(user.token_sha256), self._principals[user.name.casefold()])
             for user in users
@@ -162,7 +160,7 @@ class Users:
         )
 
     def _principal(self, user: User) -> Principal:
-        """Return the principal of a user; the one that it has already, if nothing about it has changed."""
+        """Return the principal of a user: the existing one, if nothing of the user has changed."""
         groups = [*map(self.sid_of, user.groups)]
         if user.role is Role.ADMINISTRATOR:
             groups.append(ADMINISTRATORS)
@@ -202,7 +200,7 @@ class Users:
             )
         digest = sha256(token.strip()).digest()
         found = None
-        for known, principal in self._tokens:  # all of them, so that the time tells nothing
+        for known, principal in self._tokens:  # all of them, so that the time reveals nothing
             if compare_digest(known, digest):
                 found = principal
         if found is None:
@@ -210,7 +208,7 @@ class Users:
         return found
 
     def named(self, name: str) -> Principal:
-        """Return the user of a name that was proved already; the anonymous one for an empty name."""
+        """Return the user of an authenticated name; the anonymous one for an empty name."""
         if not name:
             return ANONYMOUS
         found = self._principals.get(name.casefold())
@@ -219,12 +217,12 @@ class Users:
         return found
 
     def nt_hash_of(self, name: str) -> str:
-        """Return the NT hash of a user's password in hexadecimal digits; empty where the user has none."""
+        """Return the NT hash of a user's password in hexadecimal digits; empty if the user has none."""
         entry = self._entries.get(name.casefold())
         return "" if entry is None else entry.nt_hash
 
     def password_hash_of(self, name: str) -> str:
-        """Return the hash of a user's password; empty where the user has none."""
+        """Return the hash of a user's password; empty if the user has none."""
         entry = self._entries.get(name.casefold())
         return "" if entry is None else entry.password_hash
 

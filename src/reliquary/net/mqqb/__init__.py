@@ -1,4 +1,4 @@
-"""MQQB on real sockets: sessions are TCP connections that either side opens, pings are datagrams.
+"""Implements MQQB on sockets: sessions are TCP connections that either side opens, pings are datagrams.
 
 It may import `net.rpc`, `net.identity`, `net.http`, `net.tcp` and `engine` and the rooms below.  Begin
 with `network`.

@@ -1,12 +1,12 @@
-"""One connection of MQQB, whichever side opened it: bytes to packets, effects to bytes.
+"""Implements one connection of MQQB, opened by either side: bytes to packets, effects to bytes.
 
     bytes --> Framer --> PacketsArrived           not read while the machine has not answered what came before
     SendPackets by serial --> one write a tick
-    HangUp --> our side is closed once all is written; what the peer still sends is dropped
+    HangUp --> the sending side is closed after all is written; later input is dropped
 
-Both sides of a session may send megabytes at once.  So reading never waits for the peer to read: two sides
-that wait for each other would wait for ever.  What waits to be written is bounded by the window and by
-`most_bytes`, which the machine keeps.
+Both sides of a session may send megabytes at once.  So reading never waits for the peer to read: two
+sides that wait for each other would wait without end.  What waits to be written is bounded by the
+window and by `most_bytes`, which the machine keeps.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ UNJUDGED: Final = 4
 
 
 class SessionConnection(AcceptedConnection):
-    """The protocol between one socket and the session that the machine has for it."""
+    """The protocol between one socket and its session at the machine."""
 
     __slots__ = (
         "_charged",
@@ -51,12 +51,12 @@ class SessionConnection(AcceptedConnection):
     shared: SessionShared
 
     def __init__(self, shared: SessionShared, session: int | None = None) -> None:
-        """`session` is the number that the machine gave to a connection that it asked for."""
+        """`session` is the number that the machine assigned to a connection that it requested."""
         super().__init__(shared)
         self.is_dialled = session is not None
         self.session = -self.number if session is None else session
         self.address = ""
-        """The address of the peer, also when it has gone."""
+        """The address of the peer, also after it has disconnected."""
         self._framer = Framer(shared.settings.largest_packet)
         self._serials: Serials[SendPackets | HangUp] = Serials()
         self._ready: list[bytes] = []
@@ -92,7 +92,7 @@ class SessionConnection(AcceptedConnection):
             self.shared.submit(Accepted(self.session, self.address))
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Report a session that has ended, and release the bytes of an incomplete packet."""
+        """Report the end of a session, and release the bytes of an incomplete packet."""
         self._charge(0)
         super().connection_lost(exc)
 
@@ -103,12 +103,12 @@ class SessionConnection(AcceptedConnection):
         self.close()
 
     def pause_writing(self) -> None:
-        """Note that the peer takes bytes more slowly than they are made; reading continues."""
+        """Record that the peer takes bytes more slowly than they are made; reading continues."""
         self._watch_unsent()
         self._is_choked = True
 
     def resume_writing(self) -> None:
-        """Note that the peer has taken most of the bytes."""
+        """Record that the peer has taken most of the bytes."""
         self._is_choked = False
 
     # Packets on their way to the machine.
@@ -135,17 +135,17 @@ class SessionConnection(AcceptedConnection):
             self.stop_reading(UNJUDGED)
 
     def _end_stream(self, fault: PacketFault) -> None:
-        """Close a connection whose bytes are no packets, once those before them are reported."""
+        """Close a connection with invalid bytes, after the packets before them were reported."""
         self.shared.counts[Count.MALFORMED] += 1
         self._break(fault.why, malformed=True)
 
     @property
     def buffered_bytes(self) -> int:
-        """Return the number of bytes of an incomplete packet."""
+        """The number of bytes of an incomplete packet."""
         return self._framer.buffered
 
     def _charge(self, size: int) -> None:
-        """Count an incomplete packet; cut the connection where there is no room for it."""
+        """Count an incomplete packet; cut the connection if there is no room for it."""
         bodies = self.shared.budget.bodies
         bodies.used -= self._charged
         self._charged = 0
@@ -187,7 +187,7 @@ class SessionConnection(AcceptedConnection):
             self.shared.wake(self)
 
     def flush(self) -> None:
-        """Send all that is ready in one write, then close a session that has ended."""
+        """Send all ready bytes in one write, then close a session that has ended."""
         self._is_woken = False
         if self._transport is None or self._shut:
             return
@@ -210,22 +210,22 @@ class SessionConnection(AcceptedConnection):
             self.shared.submit(ConnectionLost(self.session, "the connection was closed"))
 
     def _break(self, why: str, *, malformed: bool = False) -> None:
-        """Close a connection whose peer broke a rule, and report it; nothing is answered (G-67)."""
+        """Close a connection whose peer violated a rule, and report it without an answer (G-67)."""
         if not self._is_over:
             self._is_over = True
             self.shared.submit(ConnectionLost(self.session, why, malformed))
         self.close()
 
     def is_idle(self) -> bool:
-        """Return whether the acceptor may close it: never, because the machine has the timers of sessions."""
+        """Return False, because the machine has the timers of sessions."""
         return False
 
     def finish(self) -> None:
-        """Close the connection: the machine has stopped."""
+        """Close the connection, because the machine has stopped."""
         self.close()
 
     def sweep(self, now: int) -> None:
-        """Cut a peer that takes nothing, and close one that sends a packet too slowly."""
+        """Cut a peer that takes no bytes, and close one that sends a packet too slowly."""
         if self._shut or self._is_choked:
             self._sweep_unsent(now)
         elif (

@@ -1,4 +1,4 @@
-"""Opening sessions: the name is resolved, its addresses are tried in turn (QB-173), a ping may come first.
+"""Opens sessions: it resolves the name, sends a ping if wanted, and tries all addresses in turn (QB-173).
 
 Dial --> resolve --> AddressesFound --> ping? --> connect --> Dialled
             |                             |          |
@@ -22,7 +22,7 @@ from reliquary.queueing.travel.failures import Failure
 
 
 class Opening(OutgoingConnection):
-    """A connection until it is handed over to its session."""
+    """A connection before its session takes it over."""
 
     __slots__ = ("_early",)
 
@@ -31,11 +31,11 @@ class Opening(OutgoingConnection):
         self._early: list[bytes] = []
 
     def data_received(self, data: bytes) -> None:
-        """Keep bytes that a peer sends before the session can take them."""
+        """Keep bytes that a peer sends before the session can process them."""
         self._early.append(data)
 
     def hand_over(self, connection: SessionConnection) -> None:
-        """Let the session speak on this connection from now on."""
+        """Let the session use this connection from now on."""
         assert self._transport is not None, "a connection that was made has a transport"
         self._transport.set_protocol(connection)
         connection.connection_made(self._transport)
@@ -55,14 +55,14 @@ class _Trial(NamedTuple):
 
 
 class Dialer:
-    """Opens the connections that the machine asks for by `Dial`."""
+    """Opens the connections that the machine requests by `Dial`."""
 
     def __init__(self, shared: SessionShared) -> None:
         self._shared = shared
         self._tasks: dict[int, asyncio.Task[None]] = {}
 
     def dial(self, effect: Dial) -> None:
-        """Begin to open a connection; its response is an event."""
+        """Begin to open a connection; an event reports the result."""
         task = asyncio.get_running_loop().create_task(self._dial(effect))
         self._tasks[effect.session] = task
         task.add_done_callback(lambda _: self._tasks.pop(effect.session, None))
@@ -96,7 +96,7 @@ class Dialer:
         self._shared.submit(DialFailed(effect.session, trial.failure, trial.why, trial.is_ping))
 
     async def _try(self, effect: Dial, address: str) -> _Trial | None:
-        """Try one address; return why it failed, or None when the session has its connection."""
+        """Try one address; return the failure, or None if the session has its connection."""
         settings = self._shared.settings
         if effect.ping and not await ask(address, settings.ping_port, effect.ping):  # QB-177
             return _Trial(Failure.NO_CONNECTION, f"{address} did not answer a ping, or refused", is_ping=True)
@@ -116,7 +116,10 @@ class Dialer:
 
 
 async def _resolve(host: str) -> tuple[str, ...]:
-    """Return all addresses of a host, in the order of the resolver; an address is its own (QB-112)."""
+    """Return all addresses of a host, in the order of the resolver.
+
+    An address is returned unchanged (QB-112).
+    """
     try:
         return (str(ip_address(host)),)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The network of MQQB as a server has it: an acceptor, a dialer and the ping port, and their effects.
+"""Implements the network of MQQB for a server: an acceptor, a dialer and the ping port.
 
 listen --> Accepted ... --> stop_accepting --> the engine closes --> hang_up --> drain
 """
@@ -36,7 +36,10 @@ class Network:
         clock: RealClock | None = None,
         budget: Budget | None = None,
     ) -> None:
-        """`networks` are those that peers may connect from; `budget` is for all listeners of a server."""
+        """`networks` are those that peers may connect from.
+
+        `budget` is shared by all listeners of a server.
+        """
         clock = clock or RealClock()
         self._shared = SessionShared(
             submit,
@@ -74,7 +77,7 @@ class Network:
         self._dialer.dial(effect)
 
     def send(self, effect: SendPackets) -> None:
-        """Write packets (QB-293); those of a session that is lost are dropped."""
+        """Write packets (QB-293); those of a lost session are dropped."""
         connection = self._shared.sessions.get(effect.session)
         if connection is not None:
             connection.perform(effect)
@@ -93,7 +96,7 @@ class Network:
     # -- the end
 
     def stop_accepting(self) -> None:
-        """Take no new connections and no pings; sessions continue."""
+        """Accept no new connections and no pings; sessions continue."""
         self._acceptor.stop_accepting()
         self._pings.stop()
 
@@ -109,17 +112,17 @@ class Network:
 
     @property
     def connections(self) -> int:
-        """Return the number of connections, of both directions."""
+        """The number of connections, of both directions."""
         return self._acceptor.connections
 
     @property
     def buffered_bytes(self) -> int:
-        """Return the number of bytes of incomplete packets that are buffered."""
+        """The number of buffered bytes of incomplete packets."""
         return sum(each.buffered_bytes for each in self._shared.connections.values())
 
     @property
     def counts(self) -> Counter[Count]:
-        """Return the counts since the server started."""
+        """The counts since the server started."""
         return self._shared.counts
 
 
@@ -132,7 +135,7 @@ def plug_in(
     clock: RealClock | None = None,
     budget: Budget | None = None,
 ) -> Network:
-    """Let the sessions of an engine's MQQB leave and come."""
+    """Connect a network to the sessions of an engine's MQQB."""
 
     def submit(event: Event) -> None:
         with suppress(EngineStopped):

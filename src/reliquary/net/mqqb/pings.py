@@ -1,4 +1,4 @@
-"""Pings, [MS-MQQB] 2.1.2: datagrams that ask whether a session would be accepted.
+"""Sends and answers pings, [MS-MQQB] 2.1.2: datagrams that ask whether a session would be accepted.
 
 ask           a request from a port of its own, and one second for the response (QB-089, QB-144)
 PingService   requests that come to our ping port become events, and their responses leave from it (QB-090)
@@ -28,7 +28,7 @@ class PingService(asyncio.DatagramProtocol):
         self._transport: asyncio.DatagramTransport | None = None
 
     async def listen(self, host: str, port: int) -> int:
-        """Take pings at an address and return its port; OSError when it cannot be had."""
+        """Accept pings at an address and return its port; OSError if it cannot be bound."""
         loop = asyncio.get_running_loop()
         self._transport, _ = await loop.create_datagram_endpoint(lambda: self, local_addr=(host, port))
         bound: int = self._transport.get_extra_info("sockname")[1]
@@ -70,7 +70,7 @@ class _Question(asyncio.DatagramProtocol):
             self._answered.set_result(accepted)
 
     def error_received(self, exc: Exception) -> None:
-        """Note that no program listens at the port."""
+        """Record that no program listens at the port."""
         del exc
         if not self._answered.done():
             self._answered.set_result(False)

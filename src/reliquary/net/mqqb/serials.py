@@ -1,4 +1,4 @@
-"""Effects in the order of their serials, whatever the order in which they come (G-59).
+"""Sorts effects by their serials, in any order of arrival (G-59).
 
     take(1, a) --> a          take(3, c) --> nothing yet          take(2, b) --> b, c
 
@@ -23,7 +23,7 @@ class Serials(Generic[Item]):
         self._early: dict[int, Item] = {}
 
     def take(self, serial: int, item: Item) -> list[Item]:
-        """Add an item, and return all whose turn it is now, in their order."""
+        """Add an item, and return all items whose turn has come, in order."""
         if serial != self._next:
             assert serial > self._next, f"serial {serial} came again; {self._next} is the next one"
             self._early[serial] = item

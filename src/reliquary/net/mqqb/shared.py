@@ -1,4 +1,4 @@
-"""The state that the connections of MQQB share: the sessions, the admitted networks, limits and counts."""
+"""Holds the state that the connections of MQQB share: sessions, admitted networks, limits and counts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from reliquary.net.mqqb.connection import SessionConnection
 
 LEAST_UNJUDGED: Final = 256
-"""Packets of one session that may wait for the machine, however small the window is."""
+"""The least number of packets of one session that may wait for the machine, for any window."""
 
 AnyNetwork = IPv4Network | IPv6Network
 
@@ -28,7 +28,7 @@ class Count(Enum):
 
     ACCEPTED = "accepted"
     REFUSED = "refused"
-    """Connections that were closed because there were too many, or because their address may not come in."""
+    """Connections that were closed because there were too many, or because their address is not admitted."""
     MALFORMED = "malformed"
     """Connections that were closed because their bytes are no packets."""
     DIALLED = "dialled"
@@ -56,7 +56,7 @@ class SessionShared(Connections["SessionConnection"]):
         now: int,
         budget: Budget | None = None,
     ) -> None:
-        """`submit` takes events; peers connect from `networks` alone."""
+        """`submit` takes events; only peers in `networks` may connect."""
         super().__init__(connections, HOUR, now, budget=budget)
         self.submit = submit
         self.settings = settings
@@ -68,7 +68,7 @@ class SessionShared(Connections["SessionConnection"]):
         self.counts: Counter[Count] = Counter()
 
     def admits(self, address: str) -> bool:
-        """Return whether a peer with this address may come in."""
+        """Return whether a peer with this address may connect."""
         try:
             found = ip_address(address.partition("%")[0])
         except ValueError:
@@ -77,7 +77,7 @@ class SessionShared(Connections["SessionConnection"]):
 
 
 def plain_address(address: str) -> str:
-    """Return an IPv4 address that came in the form of IPv6 as itself, in lower case.
+    """Return an address in lower case; an IPv4 address in the form of IPv6 becomes plain.
 
     >>> plain_address("::ffff:10.0.0.7"), plain_address("FE80::1")
     ('10.0.0.7', 'fe80::1')

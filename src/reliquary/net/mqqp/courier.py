@@ -1,10 +1,10 @@
-"""The courier of MQQP's client: it calls methods of other managers over DCE/RPC.
+"""Calls methods of other managers over DCE/RPC for MQQP's client.
 
     CallServer --> the link --> the association of its interface --> ServerResponded, ServerFaulted
     EndLink -----> the link is closed, and nothing of it is reported afterwards
     LinkLost <---- a connection was lost or could not be made, or a response cannot be read
 
-Which port is called:
+The port of a call is:
 
     the effect names one --------------------------------> that one (QP-145)
     else the settings name one --------------------------> that one, for both interfaces (F-02)
@@ -46,13 +46,13 @@ from reliquary.wire.rpc.protection import Protection
 from reliquary.wire.rpc.syntaxes import QM2QM, QMCOMM, SyntaxId
 
 WELL_KNOWN: Final[Mapping[SyntaxId, int]] = {QMCOMM: 2103, QM2QM: 2105}
-"""The port of each interface where neither effect, settings nor mapper name one."""
+"""The port of each interface if neither effect, settings nor mapper name one."""
 MAY_WAIT: Final = (qm2qm.StartReceive, qm2qm.StartReceive2)
-"""The methods that a server answers when a message comes."""
+"""The methods that a server may answer after a wait for a message."""
 
 Submit = Callable[[ServerResponded | ServerFaulted | LinkLost], None]
 AskMapper = Callable[[str, SyntaxId], Awaitable[int]]
-"""Returns the port at which the endpoint mapper of a host knows an interface; 0 for none."""
+"""The type of a function for the port of an interface at the endpoint mapper of a host; 0 for none."""
 
 
 class Courier:
@@ -89,7 +89,7 @@ class Courier:
         return sum(link.connections for link in self.links.values())
 
     def call(self, effect: CallServer) -> None:
-        """Call a method; a call for a link that is lost already has been answered by that loss."""
+        """Call a method; calls for a lost link were answered by that loss."""
         link = self.links.get(effect.link)
         if link is None:
             if effect.link <= self._last:
@@ -106,7 +106,7 @@ class Courier:
             link.close()
 
     def stop(self) -> None:
-        """Close all connections; nothing is reported any more."""
+        """Close all connections, of which nothing is reported any more."""
         for link in self.links.values():
             link.close()
         self.links.clear()
@@ -124,7 +124,7 @@ class Courier:
         self._submit(event)
 
     def lost(self, event: LinkLost) -> None:
-        """Forget a link that is lost, and report it."""
+        """Forget a lost link, and report it."""
         del self.links[event.link]
         self.failures[event.failure] += 1
         self._submit(event)
@@ -138,7 +138,7 @@ class _InterfaceAssociation(NamedTuple):
     association: Association
 
     def leads_to(self, port: int) -> bool:
-        """Return whether it is the association of this port; 0 is any."""
+        """Return whether it is the association of this port; 0 means any port."""
         place = self.association.place
         return port in (0, self.port) or (place is not None and port == place.port)
 
@@ -151,9 +151,9 @@ class Link:
         self._number = number
         self._routes: dict[SyntaxId, _InterfaceAssociation] = {}
         self._leaving: list[Association] = []
-        """Associations at ports that are no longer called; each is closed when it has all its answers."""
+        """Associations at ports that are no longer called; each is closed after all its answers."""
         self._requests: dict[int, Request] = {}
-        """The calls that have no answer yet."""
+        """The calls without an answer."""
 
     @property
     def connections(self) -> int:
@@ -161,7 +161,7 @@ class Link:
         return sum(each.connections for each in self._associations())
 
     def call(self, effect: CallServer) -> None:
-        """Make a call at the port that its effect asks for."""
+        """Make a call at the port of its effect."""
         request = effect.request
         association = self._association(effect)
         self._requests[effect.call] = request
@@ -242,12 +242,12 @@ class Link:
 
 
 async def _find(mapper: AskMapper, host: str, interface: SyntaxId, port: int) -> ServerAddress:
-    """Return the place of an interface of a host."""
+    """Return the address of an interface of a host."""
     return ServerAddress(host, port or await mapper(host, interface) or WELL_KNOWN[interface])
 
 
 def _connection(interface: SyntaxId, server: ServerSettings, host: str, association: int) -> ClientConnection:
-    """Return a connection of an association group, with the authentication that the settings ask for."""
+    """Return a connection of an association group, with the authentication of the settings."""
     if not server.user:
         return ClientConnection(interface, association=association)
     return ClientConnection(
@@ -260,7 +260,7 @@ def _connection(interface: SyntaxId, server: ServerSettings, host: str, associat
 
 
 def plug_in(manager: RunningManager, settings: MqqpSettings, *, limits: DialLimits = DialLimits()) -> Courier:  # noqa: B008 - it is frozen
-    """Let the calls of an engine's client role leave."""
+    """Connect a courier to the calls of an engine's client role."""
     engine = manager.engine
 
     def submit(event: ServerResponded | ServerFaulted | LinkLost) -> None:

@@ -1,4 +1,4 @@
-"""Calls of other managers: stubs become events of the machine, and its answers become stubs.
+"""Serves calls of other managers: stubs become events of the machine, and its answers become stubs.
 
     RpcListener --called--> Serving --ClientCalled--> engine
                 <--respond--        <--Respond, RaiseFault--
@@ -37,7 +37,7 @@ INTERFACES: Final[Mapping[SyntaxId, str]] = {QM2QM: "qm2qm", QMCOMM: "qmcomm"}
 
 
 class Serving:
-    """The service behind both interfaces; `listener` is set before it is asked anything."""
+    """The service of both interfaces; `listener` is set before the first call."""
 
     def __init__(self, engine: Engine, users: Users) -> None:
         self._engine = engine
@@ -53,12 +53,12 @@ class Serving:
     # -- called by the listener
 
     def bound(self, connection: int, peer: str, event: Bound) -> None:
-        """Note that a client has bound an interface."""
+        """Record that a client has bound an interface."""
         name = INTERFACES[event.interface]
         self._submit(ClientBound(event.association, connection, peer, name))
 
     def called(self, connection: int, peer: str, called: Called) -> None:
-        """Hand a call to the machine, or refuse it at once."""
+        """Pass a call to the machine, or refuse it at once."""
         del peer
         try:
             request = decode_request(called.interface, called.opnum, called.stub, called.encoding)
@@ -100,7 +100,7 @@ class Serving:
         self._submit(ConnectionLost(connection))
 
     def association_lost(self, association: int) -> None:
-        """Report that the last connection of a client is gone."""
+        """Report that the last connection of a client was lost."""
         self._submit(AssociationLost(association))
 
     # -- effects of the machine

@@ -1,5 +1,4 @@
-"""Performs SRMP's multicast effects: a source for each address that is sent to, a receiver for each
-that queues listen to, on one link.
+"""Performs SRMP's multicast effects with a source and a receiver for each address, on one link.
 
 Nothing is opened before it is needed.  A group that cannot be joined now is tried again after a while.
 """
@@ -42,7 +41,7 @@ from reliquary.wire.pgm.packets import Data, Nak, NotServed, PgmPacketType, Tsi
 
 RETRY_SECONDS: Final = 30
 TOO_LARGE: Final = 400
-"""The status of a message that no packet can carry: it is given up, as one that a server refuses."""
+"""The status for a message larger than a packet sequence allows: it becomes a dead letter."""
 
 Address = tuple[str, int]
 """A group and a port."""
@@ -56,21 +55,21 @@ class Count(Enum):
     MESSAGES_SENT = "messages-sent"
     MESSAGES_RECEIVED = "messages-received"
     PACKETS_SENT = "packets-sent"
-    """Packets with new data; those that manage the session are not counted."""
+    """Packets with new data; packets that manage the session are not counted."""
     PACKETS_REPAIRED = "packets-repaired"
     """Packets that were sent again, because a member missed them."""
     PACKETS_LOST = "packets-lost"
     """Packets that were expected and never came."""
     PACKETS_REFUSED = "packets-refused"
-    """Packets that came and were not of PGM."""
+    """Received packets that are not PGM."""
     PACKETS_DUPLICATE = "packets-duplicate"
     """Packets that came again, or too late."""
     PACKETS_DEFERRED = "packets-deferred"
-    """Packets that could not be buffered when they came; their sources are asked for them again."""
+    """Packets that could not be buffered when they came; their sources are asked to send them again."""
     PACKETS_IGNORED = "packets-ignored"
     """Packets with numbers far from the expected ones, or of more sources than are followed."""
     SOURCES_RESTARTED = "sources-restarted"
-    """Sources that began anew under the identifier that they had before."""
+    """Sources that restarted with their previous identifier."""
 
 
 _UNUSED: Final = {
@@ -88,7 +87,7 @@ class Clock(Protocol):
 
 
 class Timed(Generic[M]):
-    """A machine and its timer; a timer that fires too early does no harm."""
+    """A machine and its timer; a timer that fires too early has no effect."""
 
     def __init__(self, machine: M, address: Address, at: str) -> None:
         self.machine: M = machine
@@ -105,7 +104,7 @@ class Timed(Generic[M]):
 
 
 class Carrier:
-    """Performs `SendApdu`, `ListenTo`, and `EndSession` as far as it is about multicast."""
+    """Performs `SendApdu`, `ListenTo`, and `EndSession` for multicast."""
 
     def __init__(
         self,
@@ -119,7 +118,7 @@ class Carrier:
         make_link: Callable[[MulticastOptions, Heard], Link] = open_link,
         call_later: CallLater | None = None,
     ) -> None:
-        """`call_later` is the running loop's own, unless a test has another."""
+        """`call_later` is that of the running loop, unless a test has another."""
         self._options = options
         self._settings = options.protocol
         self._chance, self._clock = chance, clock
@@ -131,7 +130,7 @@ class Carrier:
         """The global source id of this process."""
         self._sources: dict[Tsi, Timed[Source]] = {}
         self._open: dict[Address, Timed[Source]] = {}
-        """The sources that take more messages."""
+        """The sources that accept more messages."""
         self._sessions: dict[int, Address] = {}
         """The address to which each outgoing queue sends."""
         self._receivers: dict[Address, Timed[Receiver]] = {}
@@ -155,7 +154,7 @@ class Carrier:
             self._ended(PostEnded(effect.session, effect.epoch, effect.lookup_id, TOO_LARGE, why=why))
 
     def listen(self, effect: ListenTo) -> None:
-        """Listen to these addresses and to no others."""
+        """Listen only to these addresses."""
         self._wanted = effect.addresses
         for address in [each for each, timed in self._receivers.items() if timed.at not in self._wanted]:
             timed = self._receivers.pop(address)
@@ -198,7 +197,7 @@ class Carrier:
     # -- sending
 
     def _submit(self, effect: SendApdu) -> tuple[Failure | None, str]:
-        """Give a message to its source; return the failure, if any, and its reason."""
+        """Submit a message to its source; return the failure, if any, and its reason."""
         address = parse(effect.address)
         if address is None:
             return Failure.NO_ADDRESS, f"{effect.address} is not a multicast address with a port"
@@ -279,7 +278,7 @@ class Carrier:
                     self._link.leave(group)
 
     def _hear(self, raw: bytes, sender: str, to: str) -> None:
-        """Hand a packet to its machine: NAKs to the source, and packets to a group to its receiver."""
+        """Pass a packet to its machine: NAKs to the source, and packets to a group to its receiver."""
         try:
             packet = packets.decode(raw)
         except NotServed:

@@ -1,7 +1,7 @@
-"""Packets to groups and back: sockets for raw IP, protocol 113, and for UDP.
+"""Sends packets to groups and receives them: sockets for raw IP, protocol 113, and for UDP.
 
 A link reports each packet with its sender and the address that it was sent to.  A packet that the
-system does not take now is lost, as any packet may be.
+system does not accept is lost, as any packet may be.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Link(ABC):
     # -- for both kinds
 
     def address_towards(self, group: str) -> str:
-        """Return our own address, as the members of a group see it."""
+        """Return the own address, as the members of a group see it."""
         if self._address:
             return self._address
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
@@ -61,7 +61,7 @@ class Link(ABC):
             return str(probe.getsockname()[0])
 
     def pause(self, pressed: bool) -> None:
-        """Stop reading, or read again: packets that the system drops meanwhile are requested again later."""
+        """Stop reading, or read again; packets that the system drops in between are requested again later."""
         self._paused = pressed
         for line, read in self._reading.items():
             if pressed:
@@ -113,11 +113,11 @@ class Link(ABC):
 
     @abstractmethod
     def _open(self) -> None:
-        """Open the sockets; OSError when this fails."""
+        """Open the sockets; OSError if this fails."""
 
     @abstractmethod
     def join(self, group: str) -> None:
-        """Receive packets that are sent to a group; OSError when this fails."""
+        """Receive packets that are sent to a group; OSError if this fails."""
 
     @abstractmethod
     def leave(self, group: str) -> None:
@@ -136,7 +136,7 @@ class RawLink(Link):
     """A link over IP protocol 113."""
 
     def _open(self) -> None:
-        """Open the sockets; PermissionError when the process may not."""
+        """Open the sockets; PermissionError if the process may not."""
         self._line = socket.socket(socket.AF_INET, socket.SOCK_RAW, PGM)
         self._line.setsockopt(socket.IPPROTO_IP, _IP_MULTICAST_ALL, 0)
         self._read_from(self._line, self._read)
@@ -202,7 +202,7 @@ class UdpLink(Link):
         self._stop_reading(self._groups.pop(group))
 
     def multicast(self, packet: bytes, group: str, *, near: bool = False, alert: bool = False) -> None:
-        """Send to a group; routers see no PGM here, so there is none to alert."""
+        """Send to a group; routers see no PGM here, so there is nothing to alert."""
         del alert
         self._put(self._near if near else self._far, packet, (group, self._options.group_port))
 
@@ -213,8 +213,8 @@ class UdpLink(Link):
     def _listen(self, address: str, port: int) -> socket.socket:
         """Return a socket that receives only packets to this address; other processes may bind it too.
 
-        Without IP_MULTICAST_ALL it receives no group that it did not join itself: where both ports are one,
-        the socket for NAKs would receive each packet to a group a second time.
+        Without IP_MULTICAST_ALL it receives only groups that it joined itself: otherwise, with equal
+        ports, the socket for NAKs would receive each packet to a group a second time.
         """
         line = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         try:
@@ -239,7 +239,7 @@ class UdpLink(Link):
 
 
 def open_link(options: MulticastOptions, heard: Heard) -> Link:
-    """Return a link of the kind that was chosen; OSError when it cannot be opened."""
+    """Return a link of the configured kind; OSError if it cannot be opened."""
     if options.encapsulation is Encapsulation.UDP:
         return UdpLink(options, heard)
     try:
@@ -251,7 +251,7 @@ def open_link(options: MulticastOptions, heard: Heard) -> Link:
 
 
 def _interface(name: str) -> tuple[int, str]:
-    """Return the index and the address of an interface; 0 and an empty text for the system's choice.
+    """Return the index and the address of an interface; 0 and an empty text for the choice of the system.
 
     >>> _interface("127.0.0.1")
     (0, '127.0.0.1')

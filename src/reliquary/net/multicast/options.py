@@ -1,10 +1,10 @@
-"""The settings of multicast: the table [multicast].
+"""Defines the settings of multicast: the table [multicast].
 
 [multicast]                        RELIQUARY_MULTICAST_...
 interface = "eth1"                 a name, or an address of this computer
 ttl = 8                            how many routers a packet may pass
 rate = 70000                       bytes a second, for each group
-encapsulation = "auto"             "raw", "udp", or raw where the process may and udp elsewhere
+encapsulation = "auto"             "raw", "udp", or raw if the process may and udp otherwise
 source_port = 7500                 UDP: equal ports are what OpenPGM needs
 group_port = 7500
 mtu = 9000                         a network with jumbo frames
@@ -20,7 +20,7 @@ from reliquary.base.faults import UsageError
 from reliquary.protocols.pgm.settings import PgmSettings
 
 SMALLEST_MTU: Final = 576
-"""Every IPv4 network carries packets of this size (RFC 791 3.1)."""
+"""The size of an IP packet that every IPv4 network carries (RFC 791 3.1)."""
 LARGEST_MTU: Final = 65_000
 HEADERS: Final = 32
 """The bytes of the headers of IP with Router Alert, and of UDP."""
@@ -34,7 +34,7 @@ class Encapsulation(Enum):
     UDP = "udp"
     """Each in a UDP datagram."""
     AUTO = "auto"
-    """RAW where the process has the right, else UDP."""
+    """RAW if the process has the right, otherwise UDP."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,5 +71,5 @@ class MulticastOptions:
 
     @property
     def protocol(self) -> PgmSettings:
-        """The settings of the PGM machines that follow from these."""
+        """The settings of the PGM machines."""
         return PgmSettings(rate=self.rate, largest_packet=self.mtu - HEADERS)

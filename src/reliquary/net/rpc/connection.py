@@ -1,11 +1,11 @@
-"""One connection of an RPC listener: bytes to the state of the connection, calls to the services.
+"""Implements one connection of an RPC listener: bytes to the state machine, calls to the services.
 
     bytes --> ServerConnection --Bound, Called, Cancelled, Orphaned--> RpcService
                       |        '--mgmt, epm--> answered here
     bytes <-----------'<----------------------respond, fault---------- listener
 
-A client may send calls faster than it takes the answers: then nothing more is read from it.  What was
-answered during one tick of the loop leaves in one write.
+A client may send calls faster than it takes the answers: then nothing more is read from it.  Answers of
+one tick of the loop leave in one write.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from reliquary.wire.rpc.syntaxes import EPM, MGMT
 from reliquary.wire.rpc.towers import ANY_HOST
 
 SLOWED: Final = 4
-"""Reading stops because the client has shown wrong proofs."""
+"""Reading stops because the client has sent wrong proofs."""
 
 
 class RpcConnection(AcceptedConnection):
@@ -55,22 +55,25 @@ class RpcConnection(AcceptedConnection):
         super().__init__(shared)
         self._rpc: ServerConnection | None = None
         self._calls: dict[int, RpcService] = {}
-        """The service of each call that has no answer yet."""
+        """The service of each call without an answer."""
         self._charged = 0
         """The bytes of a request in fragments that count in the budget."""
         self._since = shared.now
         self._port = 0
         self._host = ANY_HOST
         self._working = False
-        """Whether input is being read: answers given now are sent at its end, not at the end of the tick."""
+        """Whether input is being read.
+
+        Answers of this time are sent at its end, not at the end of the tick.
+        """
         self._closing = False
-        """Whether the client broke the protocol: the connection is closed once the reason is sent."""
+        """Whether the client violated the protocol: the connection is closed after the reason is sent."""
         self._slowed = False
         """Whether a wrong proof of the client delays its answers."""
         self.association = 0
         """The client's association; 0 before its first bind."""
         self.host = ""
-        """The client's address, also when it has gone."""
+        """The client's address, also after it has disconnected."""
 
     # Called by the transport.
 
@@ -80,7 +83,7 @@ class RpcConnection(AcceptedConnection):
         super().connection_lost(exc)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Register a client that has connected, or refuse one too many."""
+        """Register a client that has connected, or refuse it above the limit."""
         here = transport.get_extra_info("sockname") or ("", 0)
         self._port = here[1]
         self._host = ANY_HOST if ":" in here[0] or not here[0] else IPv4Address(here[0])
@@ -98,7 +101,10 @@ class RpcConnection(AcceptedConnection):
         self.opened_objects.keep("association", self._lose_association)
 
     def refuse(self, why: str) -> None:
-        """Close the connection of one client too many: before its first PDU there is nothing to answer."""
+        """Close the connection of a client above the limit.
+
+        Before its first PDU there is nothing to answer.
+        """
         del why
         self.shared.refused += 1
         self.close()
@@ -106,7 +112,7 @@ class RpcConnection(AcceptedConnection):
     # Calls on their way to the services.
 
     def feed(self, data: bytes | memoryview) -> None:
-        """Read the bytes that came, then send the answers that were given at once."""
+        """Read received bytes, then send the answers that are ready."""
         assert self._rpc is not None, "a client that is not connected sends nothing"
         self.idle_since = self.shared.now
         self.shared.reads += 1
@@ -121,7 +127,7 @@ class RpcConnection(AcceptedConnection):
         self.flush()
 
     def _charge(self, size: int) -> None:
-        """Count a request that comes in fragments; cut the connection where there is no room for it."""
+        """Count a request that comes in fragments; cut the connection if there is no room for it."""
         bodies = self.shared.budget.bodies
         bodies.used -= self._charged
         self._charged = 0
@@ -161,7 +167,7 @@ class RpcConnection(AcceptedConnection):
         service.bound(self.number, self.host, event)
 
     def _called(self, event: Called) -> None:
-        """Hand a call to its service, or answer it here."""
+        """Pass a call to its service, or answer it here."""
         self.shared.calls += 1
         if self.shared.draining:
             self.fault(event.call, FaultStatus.SERVER_TOO_BUSY)
@@ -189,14 +195,14 @@ class RpcConnection(AcceptedConnection):
     # Answers on their way to the client.
 
     def respond(self, call: int, stub: Sequence[bytes | memoryview]) -> None:
-        """Answer a call with a stub; a call that has its answer is ignored."""
+        """Answer a call with a stub; an answered call is ignored."""
         if self._rpc is not None:
             self._calls.pop(call, None)
             self._rpc.respond(call, stub)
             self._wake()
 
     def fault(self, call: int, status: int) -> None:
-        """Answer a call with a status; a call that has its answer is ignored."""
+        """Answer a call with a status; an answered call is ignored."""
         if self._rpc is not None:
             self._calls.pop(call, None)
             self._rpc.fault(call, status)
@@ -219,7 +225,7 @@ class RpcConnection(AcceptedConnection):
         self.flush()
 
     def flush(self) -> None:
-        """Send all that is ready in one write; then close a connection that is to end."""
+        """Send all ready bytes in one write; then close a connection that is to end."""
         if self._rpc is None or self._transport is None or self._shut or self._slowed:
             return
         ready = self._rpc.output()
@@ -236,7 +242,7 @@ class RpcConnection(AcceptedConnection):
 
     @property
     def outstanding(self) -> int:
-        """Calls that have no answer yet."""
+        """The calls without an answer."""
         return 0 if self._rpc is None else self._rpc.outstanding
 
     def is_idle(self) -> bool:
@@ -255,7 +261,7 @@ class RpcConnection(AcceptedConnection):
         super().sweep(now)
 
     def _lose_association(self) -> None:
-        """Notify all services that a client is gone, when this was its last connection."""
+        """Notify all services that a client is lost, if this was its last connection."""
         assert self._rpc is not None, "a connection that was never made has no association"
         ended = self._rpc.lost()
         if ended:

@@ -1,13 +1,13 @@
-"""Calls to one interface of one server, over as many connections as they need.
+"""Sends calls to one interface of one server, over as many connections as they need.
 
     call --> waits --> the first connection with room --> returned, faulted
                |
                '--> no room: a further connection joins the association group of the first
 
-A server that multiplexes (CONC_MPX, C706 12.6.3.1) answers several calls of a connection in any order; with
-another one each call has a connection to itself until it is answered.  The connections of a group share
-context handles, and a server runs these down when the group is gone, so the loss of any connection is the
-loss of all (F-07): what its calls did is unknown, and only a rundown settles it.
+A server that multiplexes (CONC_MPX, C706 12.6.3.1) answers several calls of a connection in any order;
+with another one each call has a connection to itself until it is answered.  The connections of a group
+share context handles, and a server runs these down when the group is gone, so the loss of any
+connection is the loss of all (F-07): the effect of its calls is unknown, and only a rundown decides it.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ class DialLimits:
 
     connections: int = 16
     calls: int = 32
-    """Calls without an answer on one connection, where the server multiplexes."""
+    """The most calls without an answer on one connection, if the server multiplexes."""
     connect_time: Duration = field(default=seconds(10))
     bind_time: Duration = field(default=seconds(10))
     """The time in which the server must accept a bind."""
 
 
 class Call(NamedTuple):
-    """One call that is to be made."""
+    """A call that is to be made."""
 
     number: int
-    """Unique among the calls that have no answer yet."""
+    """A number that is unique among the calls without an answer."""
     opnum: int
     encode: Callable[[Encoding], Sequence[bytes]]
-    """Returns the stub in the transfer syntax that the server chose."""
+    """The function for the stub in the transfer syntax that the server chose."""
     may_wait: bool = False
     """Whether the server may answer it much later; one place is kept free, for a call that cancels it."""
 
 
 class Caller(Protocol):
-    """Takes the outcomes of calls; nothing is reported after `lost`."""
+    """Takes the outcomes of calls; after `lost` nothing is reported."""
 
     def returned(self, call: int, stub: bytes, encoding: Encoding) -> None:
         """Take the answer of a call."""
@@ -60,7 +60,7 @@ class Caller(Protocol):
         """Take the status of a call that was refused, or whose method raised it."""
 
     def lost(self, failure: Failure, why: str) -> None:
-        """Note that a connection failed or was lost: no call gets an answer any more."""
+        """Record that a connection failed or was lost, so that no call gets an answer any more."""
 
 
 class Association:
@@ -74,8 +74,9 @@ class Association:
         limits: DialLimits,
         traffic: Traffic,
     ) -> None:
-        """`find` returns the place of the server, and `connect` makes a connection of a group, 0
-        for a new one.
+        """`find` returns the address of the server.
+
+        `connect` makes a connection of a group, 0 for a new one.
         """
         self._find = find
         self._connect = connect
@@ -83,13 +84,13 @@ class Association:
         self._limits = limits
         self._traffic = traffic
         self.place: ServerAddress | None = None
-        """The place of the server; None until it was found."""
+        """The address of the server; None until it was found."""
         self._waiting: list[Call] = []
         self._patient: set[int] = set()
         """The calls in flight that the server may answer much later."""
         self._open: list[CallingConnection] = []
         self._dialed: dict[CallingConnection, asyncio.Task[None]] = {}
-        """Connections whose bind is not accepted yet, and the tasks that open them."""
+        """Connections without an accepted bind, and the tasks that open them."""
         self._ended = False
 
     @property
@@ -99,7 +100,7 @@ class Association:
 
     @property
     def is_busy(self) -> bool:
-        """Return whether a call has no answer yet."""
+        """Whether a call has no answer yet."""
         return bool(self._waiting) or any(each.calls for each in self._open)
 
     def call(self, call: Call) -> None:
@@ -109,7 +110,7 @@ class Association:
             self._serve()
 
     def close(self) -> None:
-        """Close all connections; nothing is reported any more."""
+        """Close all connections, of which nothing is reported any more."""
         self._ended = True
         self._waiting.clear()
         for connection, task in self._dialed.items():
@@ -122,7 +123,7 @@ class Association:
     # -- calls and their connections
 
     def _serve(self) -> None:
-        """Send the calls that can be sent, and open connections for the rest."""
+        """Send the calls that can be sent, and open connections for the others."""
         for call in self._waiting[:]:
             connection = self._room_for(call)
             if connection is not None:
@@ -138,13 +139,13 @@ class Association:
 
     @property
     def _calls_each(self) -> int:
-        """Return the number of calls without an answer that a connection may have."""
+        """The number of calls without an answer that a connection may have."""
         agreed = self._open[0].opened
         return self._limits.calls if agreed is not None and agreed.multiplexed else 1
 
     @property
     def _may_wait(self) -> bool:
-        """Return whether a call that may wait leaves a place for one that cancels it."""
+        """Whether a call that may wait leaves room for one that cancels it."""
         return len(self._patient) + 1 < self._limits.connections * self._calls_each
 
     def _wanted(self) -> int:

@@ -1,4 +1,4 @@
-"""The listener for DCE/RPC: an acceptor whose connections hand calls to services.
+"""Implements the listener for DCE/RPC: an acceptor whose connections pass calls to services.
 
 listen            a port where the services are called, and the management interface
 listen_as_mapper  a port, 135 everywhere, where clients ask for the other ports
@@ -30,11 +30,11 @@ from reliquary.wire.rpc.syntaxes import SyntaxId
 IDLE_TIME: Final = seconds(600)
 BIND_TIME: Final = seconds(30)
 MOST_STUB: Final = 4 * 1024 * 1024
-"""Bytes of the stub of a request, as [MS-RPCE] 3.3.3.5.8 recommends; responses may be longer."""
+"""The most bytes of the stub of a request, as [MS-RPCE] 3.3.3.5.8 recommends; responses may be longer."""
 
 
 class RpcClient(NamedTuple):
-    """One connection, as it is listed for administrators."""
+    """A connection in the list for administrators."""
 
     connection: int
     peer: str
@@ -50,7 +50,7 @@ def _keeps_nothing(association: int) -> bool:
 
 
 class RpcListener:
-    """Accepts connections and hands each call to the service of its interface."""
+    """Accepts connections and passes each call to the service of its interface."""
 
     def __init__(
         self,
@@ -89,20 +89,20 @@ class RpcListener:
             lambda: RpcConnection(self._shared), self._shared, clock=clock, handshake_time=bind_time
         )
         self.pause = self._acceptor.pause
-        """Stop reading from all clients: the engine is overloaded."""
+        """Stop reading from all clients, because the engine is overloaded."""
         self.resume = self._acceptor.resume
         self.stop_accepting = self._acceptor.stop_accepting
-        """Take no new connections; open ones continue."""
+        """Accept no new connections; open ones continue."""
         self.drain = self._acceptor.drain
-        """Answer the calls that are there, close, and return how many connections had to be cut."""
+        """Answer the pending calls, close, and return how many connections had to be cut."""
         self.sweep = self._acceptor.sweep
 
     async def listen(
         self, host: str = "127.0.0.1", port: int = 0, interfaces: Collection[SyntaxId] | None = None
     ) -> int:
-        """Accept calls at an address and return its port (QP-002); OSError when it cannot be bound.
+        """Accept calls at an address and return its port (QP-002); OSError if it cannot be bound.
 
-        All interfaces are served there; the endpoint mapper tells clients of `interfaces`, or of all.
+        All interfaces are served there; the endpoint mapper reports `interfaces`, or all.
         """
         _, bound = await self._acceptor.listen(host, port)
         named = self._shared.services if interfaces is None else interfaces
@@ -116,19 +116,19 @@ class RpcListener:
         return bound
 
     def respond(self, connection: int, call: int, stub: Sequence[bytes | memoryview]) -> None:
-        """Answer a call with a stub in parts; a call whose client is gone is ignored."""
+        """Answer a call with a stub in parts; a call of a lost client is ignored."""
         found = self._shared.connections.get(connection)
         if found is not None:
             found.respond(call, stub)
 
     def fault(self, connection: int, call: int, status: int) -> None:
-        """Answer a call with a status; a call whose client is gone is ignored."""
+        """Answer a call with a status; a call of a lost client is ignored."""
         found = self._shared.connections.get(connection)
         if found is not None:
             found.fault(call, status)
 
     def end_association(self, association: int) -> None:
-        """Cut all connections of a client; its services will learn that they are lost."""
+        """Cut all connections of a client; its services are notified of their loss."""
         for each in list(self._shared.connections.values()):
             if each.association == association:
                 each.abort()
@@ -156,7 +156,7 @@ class RpcListener:
         return self._shared.refused
 
     def clients(self) -> list[RpcClient]:
-        """Return all connections that are open now."""
+        """Return all open connections."""
         return [
             RpcClient(each.number, each.host, each.association, each.outstanding)
             for each in self._shared.connections.values()

@@ -1,7 +1,7 @@
-"""Ask the endpoint mapper of a computer at which port an interface is: ept_map, C706 appendix O.
+"""Asks the endpoint mapper of a computer for the port of an interface: ept_map, C706 appendix O.
 
-Many servers have no mapper that can be reached, and there are well-known ports, so a mapper that refuses or
-takes long is passed over.
+Many servers have no reachable mapper, and there are well-known ports, so a mapper that refuses or takes
+long is ignored.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ class _Question:
         self._settle(next((tower.port for tower in towers if tower.port), 0))
 
     def faulted(self, call: int, status: int) -> None:
-        """Note that the mapper refuses to answer."""
+        """Record that the mapper refuses to answer."""
         del call, status
         self._settle(0)
 
     def lost(self, failure: Failure, why: str) -> None:
-        """Note that there is no mapper, or that it closed the connection."""
+        """Record that there is no mapper, or that it closed the connection."""
         del failure, why
         self._settle(0)
 

@@ -1,12 +1,12 @@
-"""NTLM and SPNEGO for connections of DCE/RPC, through pyspnego ([MS-RPCE] 2.2.1.1.7, [MS-NLMP], [MS-SPNG]).
+"""NTLM and SPNEGO for DCE/RPC, with pyspnego ([MS-RPCE] 2.2.1.1.7, [MS-NLMP], [MS-SPNG]).
 
     auth type   10 (NTLM)        client --NEGOTIATE--> --CHALLENGE--> --AUTHENTICATE-->
                  9 (SPNEGO)      the three of NTLM in envelopes, and one more in answer
     level        integrity       `sign` and `verify`: header, stub and trailer as one message
                  privacy         `seal` and `unseal`: the stub is encrypted, header and trailer are signed
 
-Only NTLM version 2 is spoken.  A server lets in users that have an NT hash in its settings; the domain that a
-client names is not looked at.  An anonymous client comes without authentication, not with an empty name.
+Only NTLM version 2 is supported.  A server accepts users with an NT hash in its settings; the domain of
+a client is ignored.  An anonymous client comes without authentication, not with an empty name.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ OPTIONS: Final = {
     "negotiate": NegotiateOptions.use_negotiate | NegotiateOptions.use_ntlm,
     "ntlm": NegotiateOptions.use_ntlm,
 }
-"""Options that select pyspnego's own NTLM, whatever else the system has."""
+"""Options that select pyspnego's own NTLM on every system."""
 ACCEPT_COMPLETED: Final = bytes.fromhex("a1073005a0030a0100")
 """The last token of SPNEGO, RFC 4178 4.2.2: a NegTokenResp with negState 0 and nothing else."""
 SIGNATURE_SIZE: Final = 16
@@ -50,8 +50,8 @@ def ntlm_server(
 ) -> Callable[[int], SecurityContext | None]:
     """Return a function that makes the security context of a new connection, by its authentication type.
 
-    `judge` is called with the user that a client claims to be, and with the hash that its proof fits, empty
-    for a wrong proof; SecurityRefused from it refuses the client.
+    `judge` is called with the user that a client claims to be, and with the hash that its proof fits,
+    empty for a wrong proof; its SecurityRefused refuses the client.
     """
 
     def secure(auth_type: int) -> SecurityContext | None:
@@ -79,7 +79,7 @@ class _Ntlm:
 
     @property
     def complete(self) -> bool:
-        """Return whether the peer is known."""
+        """Whether the peer is authenticated."""
         return self._complete
 
     @property
@@ -88,7 +88,7 @@ class _Ntlm:
         return SIGNATURE_SIZE
 
     def protects(self, level: Protection) -> bool:
-        """Return whether both sides agreed on signatures, or on encryption, where a level needs them."""
+        """Return whether both sides agreed on the signatures or the encryption that a level needs."""
         if level < Protection.PACKET:
             return True
         needed = ContextReq.confidentiality if level is Protection.PRIVACY else ContextReq.integrity
@@ -138,7 +138,7 @@ def _buffers(signature: bytes | bool, before: bytes, data: bytes, after: bytes) 
 
 
 class NtlmClient(_Ntlm):
-    """Our side of a connection that we opened."""
+    """The client side of a connection."""
 
     __slots__ = ()
 
@@ -159,7 +159,7 @@ class NtlmClient(_Ntlm):
 
 
 class NtlmServer(_Ntlm):
-    """Our side of a connection that was accepted."""
+    """The server side of a connection."""
 
     __slots__ = ("_judge", "_principal", "_users")
 
@@ -174,7 +174,7 @@ class NtlmServer(_Ntlm):
 
     @property
     def complete(self) -> bool:
-        """Return whether the client is known: not before its last token, nor after its user has changed."""
+        """Whether the client is known: not before its last token, nor after its user has changed."""
         return self._complete and (self._principal is None or self._users.knows(self._principal))
 
     def step(self, token: bytes) -> bytes:

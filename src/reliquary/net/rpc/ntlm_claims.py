@@ -1,4 +1,4 @@
-"""The user that a client of NTLM claims to be, and the values with which pyspnego's server checks it.
+"""Reads the user that an NTLM client claims to be, and lets pyspnego's server check it.
 
     AUTHENTICATE ([MS-NLMP] 2.2.1.3)   offset 20 NtChallengeResponse   28 DomainName   36 UserName   60 flags
 

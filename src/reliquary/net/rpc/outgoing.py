@@ -1,10 +1,10 @@
-"""One connection that we opened to a server of DCE/RPC: bytes between a socket and `ClientConnection`.
+"""Implements a client connection of DCE/RPC: bytes between a socket and `ClientConnection`.
 
     connection_made --> bind --> Opened --> call ... Returned, Faulted
                           |                   |
-                          '----- lost <-------'   the server refuses, breaks the protocol or closes
+                          '----- lost <-------'   the server refuses, violates the protocol or closes
 
-What is lost is reported once, and nothing is reported after `close`.
+A loss is reported once, and nothing is reported after `close`.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ class CallingConnection(OutgoingConnection):
         self.bound = asyncio.Event()
         """Set when the server has accepted the bind."""
         self.calls: dict[int, int] = {}
-        """The calls that have no answer yet: their numbers, by the call_id of their PDUs."""
+        """The calls without an answer: their numbers, by the call_id of their PDUs."""
         self._last_id = 0
 
     def call(self, number: int, opnum: int, stub: Sequence[bytes]) -> None:
-        """Send a call; identifiers rise on each connection, whatever numbers its caller uses."""
+        """Send a call; its call_id increases on each connection, for any number of the caller."""
         self._last_id += 1
         self.calls[self._last_id] = number
         self._rpc.call(self._last_id, opnum, stub)
@@ -72,7 +72,7 @@ class CallingConnection(OutgoingConnection):
     # -- called by the transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Send the bind; the system finds out when a server is silent because it has crashed."""
+        """Send the bind; keepalive detects a server that has crashed."""
         super().connection_made(transport)
         keep_alive(transport)
         try:
@@ -97,7 +97,7 @@ class CallingConnection(OutgoingConnection):
         super().connection_lost(exc)
 
     def _take(self, event: ClientEvent) -> None:
-        """Hand on an event of the server, unless the connection was closed meanwhile."""
+        """Pass on an event of the server, unless the connection was closed in between."""
         if not self.usable:
             return
         match event:

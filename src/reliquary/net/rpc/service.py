@@ -1,4 +1,4 @@
-"""The interface of the services that a listener calls."""
+"""Defines the interface of the services that a listener calls."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ class RpcService(Protocol):
     """Takes the calls of one interface or several, and answers them with the listener's `respond`."""
 
     def bound(self, connection: int, peer: str, event: Bound) -> None:
-        """Note that a client has bound an interface; `connection` is a number that no other
-        connection ever has.
+        """Record that a client has bound an interface.
+
+        No other connection ever has the number `connection`.
         """
 
     def called(self, connection: int, peer: str, event: Called) -> None:
@@ -22,7 +23,7 @@ class RpcService(Protocol):
         """Cancel a call; its client still waits for an answer unless it has `forgotten` the call."""
 
     def connection_lost(self, connection: int) -> None:
-        """Note that a bound connection is gone, and so are its calls without an answer."""
+        """Record that a bound connection was lost with its unanswered calls."""
 
     def association_lost(self, association: int) -> None:
-        """Note that the last connection of a client is gone, so that its context handles run down."""
+        """Record that the last connection of a client was lost, so that its context handles run down."""

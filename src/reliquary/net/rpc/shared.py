@@ -1,4 +1,4 @@
-"""The state that the connections of one RPC listener share: services, limits, associations and counts."""
+"""Holds the state that the connections of one RPC listener share: services, limits, associations, counts."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class RpcShared(Connections["RpcConnection"]):
         self.bind_time = bind_time
         """The time that a client has from connecting to its first bind."""
         self.secure = secure
-        """Returns what makes the security contexts of a connection, by their authentication types."""
+        """A function for the makers of security contexts of a connection, by authentication type."""
         self.keeps = keeps
         """Whether an association has something open, so that its connections may be idle for long."""
         self.principals = principals
@@ -79,10 +79,10 @@ class RpcShared(Connections["RpcConnection"]):
         self.writes = 0
 
     def interfaces_at(self, port: int) -> tuple[SyntaxId, ...]:
-        """Return the interfaces that a client of one of our ports may bind."""
+        """Return the interfaces that a client of a local port may bind."""
         return (EPM, MGMT) if port in self.mapper_ports else (*self.services, MGMT)
 
     def server_at(self, port: int) -> Server:
-        """Return the server that the management interface describes at one of our ports."""
+        """Return the server description for the management interface at a local port."""
         statistics = Statistics(calls_in=self.calls, packets_in=self.reads, packets_out=self.writes)
         return Server(self.interfaces_at(port), statistics, self.principals)

@@ -1,4 +1,4 @@
-"""SRMP on real sockets: POSTs that come are events, POSTs that go are effects of the machine.
+"""Implements SRMP on sockets: incoming POSTs are events, outgoing POSTs are effects of the machine.
 
 It may import `net.rpc`, `net.identity`, `net.http`, `net.tcp` and `engine` and the rooms below.  Begin
 with `receiving`.

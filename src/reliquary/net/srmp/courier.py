@@ -1,11 +1,10 @@
-"""The courier of SRMP: the POSTs of an outgoing queue, in their order, on one connection.
+"""Sends the POSTs of an outgoing queue for SRMP, in order on one connection.
 
     Post --------> POST, sent again where the peer closed a connection that had worked
     EndSession --> the connection is closed
     PostEnded <--- a status, or a failure for this POST and for each one behind it
 
-A stream arrives in its order or not at all.  A POST that is sent twice is known to its receiver by its
-identifier.
+A stream arrives in order or not at all.  The receiver recognizes a repeated POST by its identifier.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ from reliquary.queueing.model.message import HOP_LIMIT, MessageClass
 from reliquary.queueing.travel.failures import Failure
 
 ANSWER_BYTES: Final = 1024 * 1024
-"""The limit of the body of an answer: it has no meaning, but a web server may send a page."""
+"""The limit of the body of an answer, which has no meaning, but a web server may send a page."""
 PIPELINED_BYTES: Final = 1024 * 1024
-"""With this many bytes unanswered the next POST waits, so that a slow peer does not fill our memory."""
+"""The number of unanswered bytes at which the next POST waits, so that a slow peer needs little memory."""
 MAX_FORWARDS: Final = b"Max-Forwards"
 """The header that limits how often a message may be forwarded (RFC 9110, 7.6.2); SRMP has no
 element for it.
@@ -69,7 +68,7 @@ class PostResponse(PendingResponse[Post]):
             )
 
     def ended(self) -> None:
-        """Note that the whole answer has come."""
+        """Record that the whole answer has come."""
         self.is_whole = True
         self.changed()
 
@@ -85,7 +84,7 @@ class Courier(PostCourier[Post, PostResponse]):
         response_time: Duration,
         tls: Callable[[], ssl.SSLContext] = ssl.create_default_context,
     ) -> None:
-        """`ended` takes the outcome of each POST; `tls` is called when the first https server is met."""
+        """`ended` takes the outcome of each POST; `tls` is called for the first https server."""
         terms = Terms(
             response_time=response_time,
             overdue="no answer",
@@ -97,7 +96,7 @@ class Courier(PostCourier[Post, PostResponse]):
         self._ended = ended
 
     def post(self, post: Post) -> None:
-        """Send a message behind the earlier ones of its session."""
+        """Send a message after the earlier ones of its session."""
         self.send(post, post.session, post.epoch)
 
     def end(self, ending: EndSession) -> None:
@@ -107,7 +106,7 @@ class Courier(PostCourier[Post, PostResponse]):
     # -- called by routes before a request leaves
 
     def url_of(self, request: Post) -> str:
-        """Return the server to connect to, which need not be the destination."""
+        """Return the server to connect to, which may differ from the destination."""
         return request.server
 
     def encode(self, request: Post) -> bytes:
@@ -116,7 +115,7 @@ class Courier(PostCourier[Post, PostResponse]):
             (b"Host", request.authority.encode("ascii")),
             (b"Content-Type", request.content_type.encode("ascii")),
         )
-        if request.hops:  # only forwarded messages have it: other messages look like those of Windows
+        if request.hops:  # only forwarded messages have it: other messages equal those of Windows
             headers += ((MAX_FORWARDS, b"%d" % (HOP_LIMIT - request.hops)),)
         if request.trace_context:
             headers += trace_fields(request.trace_context)

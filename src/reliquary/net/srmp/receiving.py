@@ -1,10 +1,10 @@
-"""The web endpoint of SRMP, [MC-MQSRM] 2.1.1: a POST to /msmq/... is answered with a status line only.
+"""Implements the web endpoint of SRMP, [MC-MQSRM] 2.1.1: it answers a POST to /msmq/... by a status line.
 
-    status   what the sender makes of it
-    200      taken, and on disk if it was to be
-    400      never: do not send it again
-    405      this is no POST
-    500 503  not now: try again later
+    status   meaning for the sender
+    200      accepted, and on disk if it is recoverable
+    400      refused permanently: do not send it again
+    405      the method is not POST
+    500 503  refused for now: try again later
 
 Clients do not authenticate here; the access lists of queues need an entry for everyone.  The message
 names its queue, so the path is only checked for its beginning, /msmq/.
@@ -33,17 +33,17 @@ NO_TYPE: Final = b""
 ALLOW: Final = ((b"allow", b"POST"),)
 KNOWN_STATUSES: Final = {
     408: 503,  # too slow: the sender may try again
-    413: 400,  # F-06: it will be too large at every attempt
+    413: 400,  # F-06: it will be too large in every attempt
     431: 400,
     501: 400,
 }
-"""The statuses of the listener, and those that replace them because senders of SRMP know them."""
+"""The statuses of the listener that are replaced, because senders of SRMP do not know them."""
 MOST_DIGITS: Final = 3
 """The most digits of the number in Max-Forwards."""
 
 
 def nothing(_: Request, responder: Responder) -> None:
-    """Answer requests for other paths, on a listener that serves SRMP alone."""
+    """Answer requests for other paths, on a listener that serves only SRMP."""
     responder.respond(404, b"", NO_TYPE)
 
 
@@ -53,12 +53,12 @@ def _hops(left: bytes) -> int:
 
 
 def _read_head(request: Request) -> tuple[str, int, str]:
-    """Return the content type, how often the message was forwarded, and the trace that it belongs to."""
+    """Return the content type, the number of forwards, and the trace of the message."""
     content_type, hops = "", 0
     for name, value in request.headers:
         if name == b"content-type" and not content_type:
             content_type = value.decode("latin-1")
-        elif name == b"max-forwards":  # a peer that does not count forwards does not write it
+        elif name == b"max-forwards":  # a peer that does not count forwards omits it
             hops = _hops(value)
     return content_type, hops, read_trace_fields(request.fields)
 
@@ -72,7 +72,7 @@ class Receiving:
         self._largest = largest
         self._stopping = False
         self.answers: Counter[int] = Counter()
-        """The number of POSTs that were answered, by status."""
+        """The number of answered POSTs, by status."""
 
     def mount(self) -> Mount:
         """Return the mount that hands POSTs on, with its own refusals."""
@@ -89,7 +89,7 @@ class Receiving:
         self._stopping = True
 
     def take(self, request: Request, responder: Responder) -> None:
-        """Take a request that is for this endpoint."""
+        """Take a request for this endpoint."""
         if request.method != "POST":
             self._refused(405, responder.peer, f"{request.method} is not POST")  # F-01
             responder.respond(405, b"", NO_TYPE, ALLOW)

@@ -1,10 +1,10 @@
-"""TCP connections below every protocol: opened, numbered by epochs, and accepted.
+"""Opens and accepts TCP connections for all protocols, and numbers them by epochs.
 
 It may import `engine` and the rooms below.  Begin with `acceptor`.
 
-dialing, epochs                    connections that we open
+dialing, epochs                    outgoing connections
 acceptor, accepted, connections    connections that clients open: limits, pause, idle sweep, drain
-opened_objects                     what a client opened ends with its connection
+opened_objects                     the objects of a client end with its connection
 descriptors                        connections leave some for files
-keepalive                          a peer that crashed is noticed, however long the connection is silent
+keepalive                          a crashed peer is detected on a silent connection
 """

@@ -1,18 +1,17 @@
-"""One connection that was accepted, whatever protocol it speaks.
+"""Implements an accepted connection of any protocol.
 
-    connection_made --> data ... --> idle too long, finish: close --> connection_lost: what it opened ends
+    connection_made --> data ... --> idle too long, finish: close --> connection_lost: its objects are closed
           |                |                               '-- the rest is not taken: cut by the sweep
           |                '-- stop_reading: nothing is read while there is a reason
           '--> refuse: too many connections, or the server stops
 
 A protocol derives from `AcceptedConnection`, reads in `feed` and says how it refuses.  It sets `idle_since`
 whenever the client was active, keeps in `opened_objects` what the client opened, and may stop its reading for
-reasons of its own.  What has come already is kept then, for a transport may deliver more after it was
-paused.
+reasons of its own.  Received bytes are kept then, because a transport may deliver more after it was paused.
 
-A client that does not take what is sent to it is not read from either, and is cut off when it has taken no
-byte for `unread_time`: a connection that was closed would otherwise stay until its last byte is taken.  Where
-all clients together leave too much untaken, it is cut off after `linger_time`.
+A client that does not take the bytes sent to it is not read from either, and is cut off when it has
+taken no byte for `unread_time`: a connection that was closed would otherwise stay until its last byte
+is taken.  If all clients together leave too many bytes untaken, it is cut off after `linger_time`.
 """
 
 from __future__ import annotations
@@ -54,14 +53,14 @@ class AcceptedConnection(asyncio.Protocol):
     def __init__(self, shared: Connections[Any]) -> None:
         self.shared = shared
         self.number = shared.next_number()
-        """No other connection of the acceptor ever has this number."""
+        """The number of the connection, which no other connection of the acceptor ever has."""
         self.opened_objects = OpenedObjects()
         """The objects that the client opened and this connection closes."""
         self.ended = False
-        """Whether no more input is taken from the client."""
+        """Whether no more input is accepted from the client."""
         self.idle_since = shared.now
         self.is_crowded = False
-        """Whether it has a descriptor that is kept for files: it is refused, and closed at once."""
+        """Whether its descriptor is one of those reserved for files: it is refused, and closed at once."""
         self._transport: asyncio.Transport | None = None
         self._unfed: deque[bytes | memoryview] = deque()
         self._stop_reasons = 0
@@ -90,7 +89,7 @@ class AcceptedConnection(asyncio.Protocol):
     # Called by the transport.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Register a client that has connected, or refuse one too many."""
+        """Register a client that has connected, or refuse it above the limit."""
         self._transport = cast("asyncio.Transport", transport)
         self.is_crowded = is_reserved(transport, self.shared.spare)
         why = self.shared.enter(self)
@@ -109,7 +108,7 @@ class AcceptedConnection(asyncio.Protocol):
             self.feed(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Close the objects that the client opened: nothing can be sent any more."""
+        """Close the objects that the client opened, because nothing can be sent any more."""
         self.ended = self._shut = True
         self._transport = None
         self._unfed.clear()
@@ -117,29 +116,29 @@ class AcceptedConnection(asyncio.Protocol):
         self.opened_objects.close()
 
     def pause_writing(self) -> None:
-        """Note that the client takes bytes more slowly than they are made."""
+        """Record that the client takes bytes more slowly than they are made."""
         self._watch_unsent()
         self.stop_reading(UNREAD)
 
     def resume_writing(self) -> None:
-        """Note that the client has taken most of the bytes."""
+        """Record that the client has taken most of the bytes."""
         self.release(UNREAD)
 
     @property
     def connected(self) -> bool:
-        """Return whether something can be sent."""
+        """Whether bytes can be sent."""
         return self._transport is not None
 
     @property
     def peer(self) -> str:
-        """The client's address; empty where it has none, or has gone."""
+        """The client's address; empty if it has none, or has disconnected."""
         name = None if self._transport is None else self._transport.get_extra_info("peername")
         return str(name[0]) if isinstance(name, tuple) else ""
 
     # Back-pressure.
 
     def pause(self) -> None:
-        """Stop reading: the engine is overloaded."""
+        """Stop reading, because the engine is overloaded."""
         self.stop_reading(ENGINE)
 
     def resume(self) -> None:
@@ -160,7 +159,7 @@ class AcceptedConnection(asyncio.Protocol):
         self._stop_reasons &= ~reason
         if self._stop_reasons:
             return
-        self.idle_since = self.shared.now  # our pause does not count as a delay of the client
+        self.idle_since = self.shared.now  # the own pause does not count as a delay of the client
         self.go_on()
         self._read_on()
 
@@ -184,18 +183,18 @@ class AcceptedConnection(asyncio.Protocol):
             self.close()
 
     def finish(self) -> None:
-        """Close the connection if it is idle; a protocol closes a busy one when it has answered."""
+        """Close the connection if it is idle; a protocol closes a busy one after the last answer."""
         if self.is_idle():
             self.close()
 
     def close(self) -> None:
-        """Close the connection once all is sent."""
+        """Close the connection after all bytes were sent."""
         self._begin_to_close()
         if self._transport is not None:
             self._transport.close()
 
     def hear_out(self) -> None:
-        """Close our side of the connection, and drop input of the client until it closes the other side.
+        """Close the sending side, and drop input of the client until it closes its side.
 
         Closing both sides would reset the connection, and the client might never read the last answer.
         """
@@ -209,17 +208,17 @@ class AcceptedConnection(asyncio.Protocol):
             self._transport.close()
 
     def _begin_to_close(self) -> None:
-        """Take and write nothing more; the client has `unread_time` for each part of the rest."""
+        """Read and write nothing more; the client has `unread_time` for each part of the rest."""
         self.ended = self._shut = True
         self._watch_unsent()
 
     def _watch_unsent(self) -> None:
-        """Note the number of bytes that the client has to take from now on."""
+        """Record the number of bytes that the client has to take from now on."""
         self._stalled = self.shared.now
         self._unsent = 0 if self._transport is None else self._transport.get_write_buffer_size()
 
     def _sweep_unsent(self, now: int) -> None:
-        """Cut off a client that takes no byte of the unsent ones, or does not close when it has all."""
+        """Cut off a client that takes none of the unsent bytes, or does not close after the last one."""
         assert self._transport is not None, "a connection without a transport has left the acceptor"
         unsent = self._transport.get_write_buffer_size()
         if unsent < self._unsent:

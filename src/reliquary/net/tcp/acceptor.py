@@ -1,10 +1,10 @@
-"""Accepting connections, whatever protocol they speak: sockets, the sweep, pause, the orderly stop.
+"""Accepts connections of any protocol: sockets, the sweep, pause, the orderly stop.
 
     listen --> accept --> stop_accepting --> drain: idle connections close at once, the others
-                                              after the answers they still get, the rest is cut
+                                              after their answers, the rest is cut
 
 An acceptor may listen at several addresses.  There are no timers for single connections: once a second
-one sweep looks at every connection.
+a sweep checks every connection.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Acceptor:
     ) -> None:
         """`connect` makes the protocol of each new connection, which enters `shared`.
 
-        With `tls`, all addresses of `listen` speak TLS.
+        With `tls`, all addresses of `listen` use TLS.
         """
         self._connect = connect
         self._connections = shared
@@ -54,7 +54,7 @@ class Acceptor:
     ) -> tuple[str, int]:
         """Accept on a TCP address, and return the bound one; OSError when it cannot be bound.
 
-        `tls` lets this address speak TLS where others of the acceptor do not.
+        `tls` makes this address use TLS if others of the acceptor do not.
         """
         server = await asyncio.get_running_loop().create_server(
             self._connect, host, port, backlog=BACKLOG, **self._secured(tls or self._tls)
@@ -99,13 +99,13 @@ class Acceptor:
         return len(self._connections.connections)
 
     def cut(self, number: int) -> None:
-        """Cut the connection of this number, if it is still there."""
+        """Cut the connection of this number, if it still exists."""
         connection = self._connections.connections.get(number)
         if connection is not None:
             connection.abort()
 
     def pause(self) -> None:
-        """Stop reading from all clients: the engine is overloaded."""
+        """Stop reading from all clients, because the engine is overloaded."""
         if not self._connections.paused:
             self._connections.paused = True
             for connection in list(self._connections.connections.values()):
@@ -119,7 +119,7 @@ class Acceptor:
                 connection.resume()
 
     def stop_accepting(self) -> None:
-        """Take no new connections; open ones continue."""
+        """Accept no new connections; open ones continue."""
         for server in self._servers:
             server.close()
         for path in self._paths:
@@ -129,7 +129,7 @@ class Acceptor:
         self._paths.clear()
 
     async def drain(self, within: Duration) -> int:
-        """Stop: answer the requests that came, close, and return how many connections had to be cut."""
+        """Stop: answer received requests, close, and return how many connections had to be cut."""
         self.stop_accepting()
         self._connections.draining = True
         for connection in list(self._connections.connections.values()):
@@ -144,7 +144,7 @@ class Acceptor:
         return len(left)
 
     async def _empty(self, within: Duration) -> None:
-        """Wait until no connection is left, but not longer than `within`."""
+        """Wait until no connection is left, but at most `within`."""
         if not self._connections.connections:
             return
         gone = asyncio.Event()

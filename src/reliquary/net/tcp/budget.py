@@ -1,9 +1,9 @@
-"""The bytes that all connections of a server may hold together, for all its listeners.
+"""Limits the bytes that all connections of a server hold together, for all its listeners.
 
-    bodies    of requests, from the part that is not the first to the answer    beyond: 503 for that request
+    bodies    of requests, from their second part to the answer             beyond: 503 for that request
     answers   that are expected to be large, or that clients have not taken     beyond: 503 for new reads
 
-Each connection has bounds of its own besides; without these totals, many of them would still be too many.
+Each connection has its own limits too; without these totals, many connections would still hold too much.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 from typing import Final
 
 SMALL: Final = 64 * 1024
-"""A body or an answer of this size is not counted: a client that holds only small ones costs little."""
+"""The largest size that is not counted: a client with only small bodies and answers costs little."""
 
 
 class Account:
@@ -25,14 +25,12 @@ class Account:
         self.used = 0
 
     def fits(self, size: int) -> bool:
-        """Return whether there is room for this size; the first body may have any size, else it would
-        never be taken.
-        """
+        """Return whether there is room for this size; the first body may have any size."""
         return not self.used or self.used + size <= self.limit
 
     @property
     def is_full(self) -> bool:
-        """Return whether more bytes are held than allowed."""
+        """Whether more bytes are held than allowed."""
         return self.used > self.limit
 
 

@@ -1,7 +1,7 @@
-"""The state that the connections of one acceptor share: their list, a coarse time, pause and drain.
+"""Holds the state that the connections of one acceptor share: their list, a coarse time, pause and drain.
 
-Answers come out of the engine in batches.  Each connection that got one is put on a list, and at
-the end of the loop's tick every one of them sends all it has, in one write.
+Answers come out of the engine in batches.  Each connection with an answer is put on a list, and at the
+end of the loop's tick each of them sends all ready bytes in one write.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LINGER_TIME: Final = seconds(5)
 
 
 class Managed(Protocol):
-    """A connection as its acceptor sees it; `AcceptedConnection` implements it."""
+    """The interface of a connection for its acceptor; `AcceptedConnection` implements it."""
 
     @property
     def number(self) -> int:
@@ -85,21 +85,21 @@ class Connections(Generic[AnyConnection]):
         self.most = most
         """The most connections at one time; further ones are refused."""
         self.spare = spare
-        """Descriptors that these connections leave to others, besides those for files."""
+        """The number of file descriptors that stay free for other uses, besides those for files."""
         self.idle_time = idle_time
         """The time for which a connection may be idle."""
         self.unread_time = unread_time
         """The time for which a client may take no byte of those that wait for it."""
         self.linger_time = linger_time
-        """The time for which a closed connection may stay when the client has taken all bytes."""
+        """The time for which a closed connection may stay after the client has taken all bytes."""
         self.now = now
-        """Monotonic microseconds, as of the last sweep: time-outs need no better clock."""
+        """Monotonic microseconds of the last sweep; time-outs need no better clock."""
         self.paused = False
-        """Whether the engine asked that nothing be read."""
+        """Whether the engine stopped all reading."""
         self.draining = False
         self.last_number = 0
         self.on_empty: Callable[[], None] | None = None
-        """Called when the last connection has gone."""
+        """Called when the last connection was lost."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ready: list[AnyConnection] = []
 

@@ -1,12 +1,11 @@
-"""Descriptors of this process: connections may have some of them, the store must always find one.
+"""Reserves descriptors of this process, so that the store always finds one.
 
     0 .................................................... limit - reserve ....... limit
     | files, connections of all kinds | the control plane, too | files alone            |
 
-RocksDB opens a file whenever a log is full, and a server that cannot open one ends.  A new descriptor has the
-lowest number that is free; so a connection with a number in the reserve means that all below are in use,
-whatever they are in use for, and it is closed.  This holds for all listeners, and for
-connections that we open.
+RocksDB opens a file whenever a log is full, and a server that cannot open one ends.  A new descriptor
+has the lowest free number; so a connection with a number in the reserve shows that all lower ones are
+in use, and it is closed.  This holds for all listeners, and for outgoing connections.
 """
 
 from __future__ import annotations
@@ -19,11 +18,10 @@ from typing import Final
 RESERVE: Final = 640
 """The number of files that the store may have open, and some for logs, backups and exports."""
 SPARE: Final = 32
-"""The number of descriptors that ordinary clients leave to the control plane, so that an
-administrator can connect.
+"""The number of descriptors that ordinary clients leave to the control plane, for an administrator.
 """
 MOST: Final = 1_048_576
-"""The highest limit that is asked for: a connection costs memory too."""
+"""The highest limit that is requested, because a connection needs memory too."""
 
 
 def raise_limit() -> None:
@@ -38,7 +36,7 @@ def raise_limit() -> None:
 
 
 def last_for_connections(limit: int, spare: int = 0) -> int:
-    """Return the highest descriptor that a connection may have so that `spare` ones are left for others.
+    """Return the highest descriptor of a connection that leaves `spare` ones for others.
 
     >>> last_for_connections(1024), last_for_connections(20_000)
     (511, 19359)

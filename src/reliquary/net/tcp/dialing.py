@@ -1,4 +1,4 @@
-"""Opening a connection to a server: by name, over TLS, or through a unix socket, within a time.
+"""Opens a connection to a server: by name, over TLS, or through a unix socket, within a time.
 
 ServerAddress --> look the name up --> connect --> TLS --> an OutgoingConnection that is usable
               |                   |         |
@@ -34,14 +34,14 @@ class ServerAddress:
 
 
 class ServerAddresses:
-    """Makes places; the TLS context is made when the first server behind TLS is met."""
+    """Makes addresses; the TLS context is made for the first server with TLS."""
 
     def __init__(self, tls: Callable[[], ssl.SSLContext] = ssl.create_default_context) -> None:
         self._make_tls = tls
         self._tls: ssl.SSLContext | None = None
 
     def at(self, host: str, port: int, *, secure: bool) -> ServerAddress:
-        """Return the place of a server; `secure` is for one behind TLS."""
+        """Return the address of a server; `secure` means TLS."""
         if secure and self._tls is None:
             self._tls = self._make_tls()
         return ServerAddress(host, port, self._tls if secure else None)
@@ -53,7 +53,7 @@ class Unreached(Enum):
     NO_ADDRESS = "no-address"
     NO_CONNECTION = "no-connection"
     NOT_TRUSTED = "not-trusted"
-    """TLS: the certificate is not one that we accept."""
+    """The server's TLS certificate is not trusted."""
 
 
 class NotConnected(Exception):
@@ -65,16 +65,16 @@ class NotConnected(Exception):
 
 
 class OutgoingConnection(asyncio.Protocol):
-    """A connection that this process opens; a subclass speaks the protocol."""
+    """A connection that this process opens; a subclass implements the protocol."""
 
     __slots__ = ("_transport", "is_crowded", "usable")
 
     def __init__(self) -> None:
         self._transport: asyncio.Transport | None = None
         self.usable = True
-        """Whether it is open; False once either side closed it."""
+        """Whether it is open; False after either side closed it."""
         self.is_crowded = False
-        """Whether it has a descriptor that is kept for files, and cannot be used."""
+        """Whether its descriptor is one of those reserved for files, so that it cannot be used."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Keep the transport of a connection that was made."""
@@ -82,13 +82,13 @@ class OutgoingConnection(asyncio.Protocol):
         self.is_crowded = is_reserved(transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Note that the connection can no longer be used."""
+        """Record that the connection can no longer be used."""
         del exc
         self.usable = False
         self._transport = None
 
     def abort(self) -> None:
-        """Close now; bytes that were not sent yet are dropped."""
+        """Close now; unsent bytes are dropped."""
         self.usable = False
         if self._transport is not None:
             self._transport.abort()
@@ -100,7 +100,7 @@ ConnectionT = TypeVar("ConnectionT", bound=OutgoingConnection)
 
 
 async def reach(place: ServerAddress, connection: ConnectionT, within: Duration) -> ConnectionT:
-    """Connect `connection` and return it; NotConnected, with its cause, when this fails or takes too long."""
+    """Connect `connection` and return it; NotConnected, with its cause, if this fails or takes too long."""
     try:
         async with asyncio.timeout(within / SECOND):
             await _open(place, connection)
@@ -119,7 +119,7 @@ async def reach(place: ServerAddress, connection: ConnectionT, within: Duration)
 
 
 def unreached(error: OSError | UnicodeError) -> Unreached:
-    """Return the reason that an error while connecting stands for."""
+    """Return the reason for an error while connecting."""
     match error:
         case gaierror() | UnicodeError():
             return Unreached.NO_ADDRESS
@@ -130,7 +130,7 @@ def unreached(error: OSError | UnicodeError) -> Unreached:
 
 
 def sentence_of(error: OSError | UnicodeError) -> str:
-    """Return what an error while connecting says, with the usual cause where it is known."""
+    """Return the sentence of an error while connecting, with the usual cause if it is known."""
     if isinstance(error, ssl.SSLError) and error.reason in _NOT_TLS:
         return "what listens there does not speak TLS; is its address http:// instead of https://?"
     return str(error) or "too slow"

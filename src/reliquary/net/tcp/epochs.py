@@ -1,4 +1,4 @@
-"""At most one connection for each peer: that of the newest epoch.
+"""Keeps at most one connection for each peer: that of the newest epoch.
 
     find(key, 1) --> opened
     find(key, 1) --> the connection of epoch 1
@@ -6,8 +6,9 @@
     find(key, 2) --> None: epoch 2 is over
     end(key, 3)      that of epoch 3 is ended, and does not begin again
 
-The user of connections numbers those to one peer: the *epochs*.  A response that arrives after its epoch was
-ended is not reported, and a request that comes for it is not sent, so nothing that is late has an effect.
+The user of connections numbers those to one peer: the *epochs*.  A response that arrives after its
+epoch was ended is not reported, and a request that comes for it is not sent, so late responses and
+requests have no effect.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ NEVER: Final = -1
 
 
 class Endable(Protocol):
-    """The object of an epoch: a connection, or an object that has one."""
+    """The object of an epoch: a connection, or an object with one."""
 
     def end(self) -> None:
         """Close the connection; requests in flight are not reported."""
@@ -30,7 +31,7 @@ EpochT = TypeVar("EpochT", bound=Endable)
 
 
 class Epochs(Generic[EpochT]):
-    """The open connections, by the key that their user gave: a session, a channel."""
+    """The open connections, by the key of their user: a session, a channel."""
 
     def __init__(self, begin: Callable[[], EpochT]) -> None:
         self._begin = begin
@@ -48,9 +49,7 @@ class Epochs(Generic[EpochT]):
         return len(self._open)
 
     def find(self, key: int, epoch: int) -> EpochT | None:
-        """Return the connection of this epoch, or begin it and end older ones; None when the epoch
-        is over.
-        """
+        """Return the connection of this epoch, or begin it and end older ones; None if the epoch is over."""
         current = self._open.get(key)
         if current is not None and current[0] == epoch:
             return current[1]
@@ -62,7 +61,7 @@ class Epochs(Generic[EpochT]):
         return route
 
     def end(self, key: int, epoch: int) -> None:
-        """End this epoch and all older ones; a newer one goes on."""
+        """End this epoch and all older ones; a newer one continues."""
         self._over[key] = max(epoch, self._over.get(key, NEVER))
         current = self._open.get(key)
         if current is not None and current[0] <= epoch:

@@ -1,4 +1,4 @@
-"""TCP keepalive: it detects that the peer of a silent connection has crashed."""
+"""Sets TCP keepalive, which detects that the peer of a silent connection has crashed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ KEEPALIVE: Final = (
     (socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 10),
     (socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 6),
 )
-"""Options with which the system probes after a minute of silence, and gives up a minute later."""
+"""The options with which the system probes after a minute of silence, and gives up a minute later."""
 
 
 def keep_alive(transport: asyncio.BaseTransport) -> None:

@@ -1,4 +1,4 @@
-"""Objects that a connection opened, which are closed with it.
+"""Closes the objects that a connection opened together with it.
 
 keep(handle, close)  ...  release(handle)     the client closed it itself
                      '--> close               the connection was lost: the latest is closed first
@@ -21,7 +21,7 @@ class OpenedObjects:
         return self._open is not None and key in self._open
 
     def keep(self, key: Hashable, close: Callable[[], object]) -> None:
-        """Call `close` when the connection is lost; at once, if it is lost already."""
+        """Call `close` when the connection is lost, or now if it is lost already."""
         if self._open is None:
             close()
             return
@@ -34,7 +34,7 @@ class OpenedObjects:
             self._open.pop(key, None)
 
     def close(self) -> None:
-        """Close all open objects, the latest first: a cursor is closed before its handle."""
+        """Close all open objects, the latest first, so that a cursor is closed before its handle."""
         if self._open is None:
             return
         left, self._open = self._open, None

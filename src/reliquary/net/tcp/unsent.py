@@ -1,4 +1,4 @@
-"""Count the written bytes of a connection that its peer has not received yet.
+"""Counts the written bytes of a connection that its peer has not received yet.
 
     our program | the transport's buffer | the kernel's send queue | the network | the peer's kernel
                 |<--------------------- unsent ------------------->|
@@ -24,7 +24,7 @@ def unsent_bytes(transport: asyncio.Transport) -> int:
 
 
 def _in_kernel(transport: asyncio.Transport) -> int:
-    """Count the bytes in the send queue of the socket; 0 where the system does not say it."""
+    """Count the bytes in the send queue of the socket; 0 if the system does not report it."""
     socket = transport.get_extra_info("socket")
     if socket is None:
         return 0

@@ -1,7 +1,7 @@
-"""The spans of events, answers and effects.
+"""Makes the spans of events, answers and effects.
 
     send       SendMessages --> its answer            producer, or server where the client sent a context
-    receive    ReceiveMessages --> messages           consumer, from the moment at which they were asked for
+    receive    ReceiveMessages --> messages           consumer, from the time of the request
     arrive     a request of a peer --> its answer     server
     forward    a request to a peer --> its end        client
     sync       inside send and arrive                 internal: the sync that their answer waited for
@@ -52,7 +52,7 @@ from reliquary.queueing.model.state import State
 from reliquary.wire import trace_context
 
 MOST_FORWARDS: Final = 100_000
-"""Requests to peers without an end; with more, those that wait are forgotten."""
+"""The most requests to peers without an end; above it, waiting ones are forgotten."""
 _TRACE_LINE: Final = f"{TRACE}:"
 
 Key = tuple[str, int, int, int]
@@ -67,7 +67,7 @@ class Observer:
         self._state = state
         self._spans = spans
         self._forwards: dict[Key, Span] = {}
-        """The requests to peers that have no end yet, by the key that their end names."""
+        """The unfinished requests to peers, by the key that their end names."""
         self._rules: dict[type[Event], Callable[[Any], Event]] = {
             SendMessages: self._send,
             ReceiveMessages: self._receive,
@@ -148,7 +148,7 @@ class Observer:
         self._spans.end(self._spans.start("receive", place, SpanKind.CONSUMER, senders, about, asked))
 
     def _name(self, queue: int | str) -> str:
-        """Return the name of a queue that is named or open."""
+        """Return the name of a queue by its name or its handle."""
         if isinstance(queue, str):
             return queue
         found = self._state.open.handles.get(queue)
@@ -192,7 +192,7 @@ class Observer:
         self._until_answered(to, self._spans.start("arrive", place, SpanKind.SERVER, senders, about), outcome)
 
     def _until_answered(self, to: int, span: Span, outcome: Outcome) -> None:
-        """End a span with the answer that goes to a caller, which is given while the span is current."""
+        """End a span with the answer to a caller, which is given while the span is current."""
         since = self._spans.now()
 
         def wrap(answered: Answered) -> Answered:
@@ -257,7 +257,7 @@ class Observer:
         return event
 
     def _cut(self, protocol: str, number: int, epoch: int) -> None:
-        """Forget the requests of a closed connection: no end is reported for them."""
+        """Forget the requests of a closed connection, whose end is not reported."""
         for key in [each for each in self._forwards if each[:2] == (protocol, number) and each[2] <= epoch]:
             self._ended(key, 0, "closed", "the connection was closed before the request had an answer")
 
@@ -270,7 +270,7 @@ class Observer:
 
 
 Outcome = Callable[[Span, object], tuple[str, str]]
-"""Reads an answer: the failure in a word and in a sentence; both are empty where there is none."""
+"""The type of a reader of answers: it returns the failure as a word and a sentence, empty without one."""
 
 
 def _both(begin: Callable[[Any], None], perform: Callable[[Any], None]) -> Callable[[Effect], None]:
@@ -287,7 +287,7 @@ def _operation(kind: str, count: int) -> Attributes:
 
 
 def _context_in(carried: Carried) -> str:
-    """Return the context that the header of a message of HTTPR has."""
+    """Return the context in the header of an HTTPR message."""
     if _TRACE_LINE not in carried.header:
         return ""
     line = next((each for each in carried.header.splitlines() if each.startswith(_TRACE_LINE)), "")

@@ -1,4 +1,4 @@
-"""Make spans, with their parents, links, times and attributes.
+"""Makes spans, with their parents, links, times and attributes.
 
 The names of attributes are those of OpenTelemetry's conventions for messaging.  A span about one message is a
 child of the span that sent it; a span about several has a link to each sender.
@@ -33,7 +33,7 @@ from reliquary.wire.trace_context import TRACEPARENT, TRACESTATE, joined, split
 
 SYSTEM: Final = "reliquary"
 MOST_LINKS: Final = 128
-"""Links of a span; OpenTelemetry drops more."""
+"""The most links of a span; OpenTelemetry drops more."""
 _NANOSECONDS: Final = 1000
 _PROPAGATOR: Final = TraceContextTextMapPropagator()
 _NOTHING: Final = Context()
@@ -62,9 +62,9 @@ class Spans:
         attributes: Mapping[str, str | int],
         at: int | None = None,
     ) -> Span:
-        """Begin a span, now or `at` a moment; `senders` are the contexts of the messages that it is about.
+        """Begin a span, now or `at` a time; `senders` are the contexts of its messages.
 
-        Without any it begins a trace of its own.
+        Without any it begins a new trace.
         """
         contexts = list(dict.fromkeys(senders))[:MOST_LINKS]
         alone = len(contexts) == 1
@@ -101,13 +101,13 @@ class Spans:
 
 
 def context_of(text: str) -> Context:
-    """Return the context of a message as OpenTelemetry has it."""
+    """Return the context of a message in the form of OpenTelemetry."""
     parent, state = split(text)
     return _PROPAGATOR.extract({TRACEPARENT: parent, TRACESTATE: state}, _NOTHING)
 
 
 def text_of(span: Span) -> str:
-    """Return the context of a span as a message has it."""
+    """Return the context of a span in the form of a message."""
     found = span.get_span_context()
     state = found.trace_state or TraceState()
     parent = f"00-{format_trace_id(found.trace_id)}-{format_span_id(found.span_id)}-{found.trace_flags:02x}"

@@ -1,4 +1,4 @@
-"""WS-ReliableMessaging on real sockets.
+"""Implements WS-ReliableMessaging on sockets.
 
 It may import `net.rpc`, `net.identity`, `net.http`, `net.tcp` and `engine` and the rooms below.  Begin
 with `receiving`.

@@ -1,11 +1,11 @@
-"""The courier of WS-ReliableMessaging: the POSTs of a route, in their order, on one connection.
+"""Sends the POSTs of a route for WS-ReliableMessaging, in order on one connection.
 
     Post -------> POST, sent again where the peer closed a connection that had worked
     HangUp -----> the connection is closed
     PostEnded <-- status, content type and body, or a failure for this POST and for each one behind it
 
 Routes with numbers from 1 are those of outgoing queues, routes with negative numbers lead to addresses of
-peers.  A message that is sent twice is known to its destination by its number.
+peers.  The destination recognizes a repeated message by its number.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from reliquary.protocols.wsrm.events import PostEnded
 from reliquary.queueing.travel.failures import Failure
 
 PIPELINED_BYTES: Final = 1024 * 1024
-"""With this many bytes unanswered the next POST waits, so that a slow peer does not fill our memory."""
+"""The number of unanswered bytes at which the next POST waits, so that a slow peer needs little memory."""
 NO_TOKENS: Final[Mapping[str, str]] = MappingProxyType({})
 PLAIN: Final = "".join(chr(code) for code in range(0x20, 0x7F) if chr(code) not in '"\\')
-"""The characters that may stand inside the quotes of a SOAPAction; others are percent-encoded."""
+"""The characters that are allowed in the quotes of a SOAPAction; others are percent-encoded."""
 
 Ended = Callable[[PostEnded], None]
 
 
 class PostResponse(PendingResponse[Post]):
-    """The response to a POST, which may bring an envelope."""
+    """The response to a POST, which may have an envelope."""
 
     __slots__ = ("_largest", "_parts", "content_type", "status")
 
@@ -53,7 +53,7 @@ class PostResponse(PendingResponse[Post]):
 
     @property
     def body(self) -> bytes:
-        """The part of the body that has come."""
+        """The received part of the body."""
         return b"".join(self._parts)
 
     def begun(self, status: int, headers: Headers) -> None:
@@ -71,7 +71,7 @@ class PostResponse(PendingResponse[Post]):
             self._parts.append(data)
 
     def ended(self) -> None:
-        """Note that the whole response has come."""
+        """Record that the whole response has come."""
         self.is_whole = True
         self.changed()
 
@@ -90,7 +90,7 @@ class Courier(PostCourier[Post, PostResponse]):
     ) -> None:
         """`ended` takes the outcome of each POST; `largest` is the limit of a response's body.
 
-        `tls` is called when the first https server is met.  `tokens` say who we are to servers, by their
+        `tls` is called for the first https server.  `tokens` authenticate this client to servers, by
         origins such as `https://host`; no other server gets them.
         """
         terms = Terms(
@@ -105,7 +105,7 @@ class Courier(PostCourier[Post, PostResponse]):
         self._tokens = tokens
 
     def post(self, post: Post) -> None:
-        """Send an envelope behind the earlier ones of its route."""
+        """Send an envelope after the earlier ones of its route."""
         self.send(post, post.route, post.epoch)
 
     def hang_up(self, effect: HangUp) -> None:
@@ -156,7 +156,7 @@ def plug_in(
     tls: Callable[[], ssl.SSLContext] = ssl.create_default_context,
     tokens: Mapping[str, str] = NO_TOKENS,
 ) -> Courier:
-    """Let an engine's POSTs be sent."""
+    """Connect a courier to the POSTs of an engine."""
     engine = opened.engine
 
     def ended(event: PostEnded) -> None:

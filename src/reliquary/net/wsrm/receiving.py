@@ -1,4 +1,4 @@
-"""The web endpoint of WS-ReliableMessaging: envelopes come to /wsrm/<endpoint>, and one may go back.
+"""Implements the web endpoint of WS-ReliableMessaging: envelopes come to /wsrm/<endpoint>.
 
     request          status
     POST             200 with an envelope, 202 without one, 400 and 500 with a fault: the machine decides
@@ -11,10 +11,9 @@
     413              the body is larger than allowed
     503              the server stops, or the queue manager is not ready
 
-A client says who it is as in the API: by a bearer token, or by name and password; without them it is
-anonymous.
-A response may wait until an application has replied.  If the client leaves before, the machine gets a
-`CallerLeft`, so that the reply does not go to a connection that is gone.
+A client authenticates as in the API, by a bearer token or by name and password; without them it is
+anonymous. A response may wait until an application has replied.  If the client disconnects before, the
+machine gets a `CallerLeft`, so that the reply is not sent to a lost connection.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ TEXT: Final = b"text/plain; charset=utf-8"
 ALLOW: Final = ((b"allow", b"GET, HEAD, POST"),)
 READS: Final = ("GET", "HEAD")
 DESCRIPTIONS: Final = (b"wsdl", b"singlewsdl")
-"""The queries that tools ask for a description with, in lower case."""
+"""The queries with which tools request a description, in lower case."""
 STOPPING: Final = "the server is stopping"
 
 
@@ -61,11 +60,11 @@ class Receiving:
         self._admission = admission
         self._stopping = False
         self._waiting: dict[Responder, int] = {}
-        """Requests that the machine has not answered, and the callers under which it does."""
+        """Requests that the machine has not answered, and their caller numbers."""
         self.origin = ""
-        """`http://host[:port]` of our endpoints; known when the server listens."""
+        """The `http://host[:port]` of the endpoints; known when the server listens."""
         self.authorities: frozenset[str] = frozenset()
-        """All our host names, `host` and `host:port` in lower case."""
+        """All host names of this server, `host` and `host:port` in lower case."""
         self.answers: Counter[int] = Counter()
         """The number of answers, by status."""
 
@@ -85,11 +84,11 @@ class Receiving:
         )
 
     def stop(self) -> None:
-        """Refuse all requests that come from now on."""
+        """Refuse all new requests."""
         self._stopping = True
 
     def finish(self) -> None:
-        """Refuse the requests that still wait; the engine has stopped."""
+        """Refuse the waiting requests, because the engine has stopped."""
         waiting, self._waiting = self._waiting, {}
         for responder in waiting:
             self._refuse(responder, 503, STOPPING)
@@ -158,7 +157,7 @@ class Receiving:
         responder.respond(answer.status, answer.body, answer.content_type.encode("latin-1"))
 
     def _left(self, responder: Responder) -> None:
-        """Report that the client hung up before it was answered."""
+        """Report that the client disconnected before it was answered."""
         caller = self._waiting.pop(responder)
         self._engine.forget(caller)
         with suppress(EngineStopped):
@@ -181,7 +180,10 @@ class Receiving:
             responder.respond(200, text.encode(), TEXT)
 
     def _origin_for(self, request: Request, responder: Responder) -> str:
-        """Return the origin that the client used, where it is one of our other names; else our origin."""
+        """Return the origin that the client used, if it is another name of this server.
+
+        Otherwise the usual one.
+        """
         host = (request.header(b"host") or b"").decode("latin-1").lower()
         if host not in self.authorities or host == self.origin.partition("://")[2].lower():
             return self.origin

@@ -51,12 +51,6 @@ class Write(Event, frozen=True):
     text: str
 
 
-class Keep(Event, frozen=True):
-    """Keep a note, and answer nothing."""
-
-    text: str
-
-
 class Whisper(Event, frozen=True):
     """Answer about something that is not stored."""
 
@@ -90,9 +84,6 @@ class Scribe:
             case Write(to, text):
                 self._rows.put(NOTES, text.encode(), Note(text), size=len(text))
                 return Turn((Noted(text),), (Rumour(text),), (Reply(to, text),))
-            case Keep(text):
-                self._rows.put(NOTES, text.encode(), Note(text), size=len(text))
-                return Turn((Noted(text),))
             case Whisper(to, text):
                 return Turn((Whispered(text),), (), (Reply(to, text),))
             case Look(to):

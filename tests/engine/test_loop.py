@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any
+from collections.abc import Callable
 
 import pytest
 
@@ -17,7 +16,6 @@ from reliquary.base.turn import (
     Continue,
     ContinueAfterSync,
     ContinueBesideSync,
-    Effect,
     Event,
     Reply,
     SetTimer,
@@ -27,83 +25,13 @@ from reliquary.base.turn import (
 )
 from reliquary.engine import loop as loop_module
 from reliquary.engine import syncs as syncs_module
-from reliquary.engine.core import Core
-from reliquary.engine.loop import Answered, Engine, EngineStopped
+from reliquary.engine.loop import Answered, EngineStopped
 from reliquary.engine.syncs import INLINE_TURNS, SYNC_BYTES
-from reliquary.store.staging import StagedRows
-from tests.engine.machines import NOON, Do, Keep, Look, Noted, Scribe, SlowDisk, Whisper, Write
+from tests.engine.machines import Do, Look, Whisper, Write
+from tests.engine.room import Room, run, tick
 
 MANY = INLINE_TURNS + 6
 """More turns than are synced inline."""
-
-
-class LoopClock:
-    """Noon by the calendar; the other clock is the loop's."""
-
-    def __init__(self) -> None:
-        self.jumps = 0
-
-    def now(self) -> Instant:
-        return NOON
-
-    def monotonic(self) -> int:
-        return int(asyncio.get_running_loop().time() * 1_000_000)
-
-
-class Room:
-    """An engine with a scribe on a slow disk, and a list of what was answered."""
-
-    def __init__(self) -> None:
-        self.disk = SlowDisk()
-        rows = StagedRows(self.disk)
-        core = Core(self.disk, rows)
-        self.scribe = Scribe(rows)
-        core.add(self.scribe)
-        self.clock = LoopClock()
-        self.engine = Engine(core, self.disk, self.clock)
-        self.answers: list[object] = []
-        self.failures: list[BaseException] = []
-        self.engine.on_failure = self.failures.append
-        self.engine.start()
-
-    def write(self, text: str) -> None:
-        """Submit a note; the answer goes to the list."""
-        self.engine.submit(Write(self.engine.caller(self.answers.append), text))
-
-    def whisper(self, text: str) -> None:
-        self.engine.submit(Whisper(self.engine.caller(self.answers.append), text))
-
-    def do(self, *effects: Effect) -> None:
-        """Submit a turn with these effects and a durable fact."""
-        self.engine.submit(Do(Turn((Noted(""),), (), effects)))
-
-    async def sync_begun(self) -> None:
-        """Wait until the store's thread is in a sync."""
-        await asyncio.get_running_loop().run_in_executor(None, self.disk.begun.acquire)
-
-    async def until(self, true: Callable[[], bool]) -> None:
-        """Let the loop run until something is so."""
-        while not true():
-            await tick()
-
-    async def stop(self) -> None:
-        self.disk.let_go(100)
-        await self.engine.stop()
-
-
-def tick() -> Awaitable[None]:
-    """Run one round of the loop."""
-    here = asyncio.get_running_loop()
-    future = here.create_future()
-    here.call_soon(future.set_result, None)
-    return future
-
-
-def run(story: Callable[[Room], Coroutine[Any, Any, None]]) -> None:
-    async def begin() -> None:
-        await story(Room())
-
-    asyncio.run(asyncio.wait_for(begin(), timeout=30))
 
 
 def test_what_was_not_logged_again_is_logged_later_or_when_the_engine_stops(
@@ -141,10 +69,11 @@ def test_the_sync_of_many_bytes_begins_before_the_turns_of_further_requests() ->
     run(story)
 
 
-def test_turns_without_effects_run_on_however_many_bytes_they_have() -> None:
+def test_turns_without_effects_run_on_however_many_bytes_they_have(monkeypatch: pytest.MonkeyPatch) -> None:
     async def story(room: Room) -> None:
+        monkeypatch.setattr(room.scribe, "handle", silent(room.scribe.handle))
         for name in "abc":
-            room.engine.submit(Keep(name * SYNC_BYTES))
+            room.write(name * SYNC_BYTES)
         await tick()
         assert len(room.scribe.seen) == 3
         await room.stop()
@@ -362,7 +291,7 @@ def test_a_batch_that_confirms_nothing_begins_no_sync_but_gets_one_in_time(
 
 
 def silent(handle: Callable[[Event, Instant], Turn]) -> Callable[[Event, Instant], Turn]:
-    """Return a machine that changes things and sends no signal and no answer."""
+    """Return a machine that changes rows, and sends no signal and no answer."""
     return lambda event, now: Turn(handle(event, now).facts)
 
 

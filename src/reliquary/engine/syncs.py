@@ -140,7 +140,7 @@ class Syncs:
 
     @property
     def is_due(self) -> bool:
-        """Return whether the open batch has so many bytes that its sync is to begin before further turns."""
+        """Return whether the bytes of the open batch reach SYNC_BYTES, so that its sync begins at once."""
         core = self._core
         has_effects = bool(core.batch.after_sync or self.waiting)
         return core.rows.size >= SYNC_BYTES and has_effects and not self.is_syncing

@@ -28,7 +28,7 @@ def texts(queue: Queue) -> list[str]:
 # -- send
 
 
-def test_each_body_is_a_message(run: Run, orders: Queue) -> None:
+def test_send_makes_one_message_of_each_body(run: Run, orders: Queue) -> None:
     result = run("message", "send", "orders", "hello", "world", "--label", "L", "--priority", "5")
     assert result.exit_code == 0
     ids = [json.loads(line)["id"] for line in result.output.splitlines()]
@@ -41,7 +41,7 @@ def test_each_body_is_a_message(run: Run, orders: Queue) -> None:
 
 
 @pytest.mark.parametrize("dash", [(), ("-",)], ids=["no body", "a dash"])
-def test_stdin_is_a_body(run: Run, orders: Queue, dash: tuple[str, ...]) -> None:
+def test_send_reads_a_body_from_stdin(run: Run, orders: Queue, dash: tuple[str, ...]) -> None:
     result = run("message", "send", "orders", *dash, "--table", stdin=b"two\nlines\x00\n")
     assert result.output.startswith("sent ")
     message = orders.receive()
@@ -73,19 +73,19 @@ def test_all_bodies_go_in_one_transaction(run: Run, qm: Manager) -> None:
     assert run("message", "send", "orders", "--lines", "--transaction").exit_code == Exit.USAGE
 
 
-def test_lines_and_a_body_do_not_go_together(run: Run, orders: Queue) -> None:
+def test_the_option_lines_is_refused_with_a_body(run: Run, orders: Queue) -> None:
     result = run("message", "send", "orders", "x", "--lines")
     assert result.exit_code == Exit.USAGE
     assert texts(orders) == []
 
 
-def test_lines_that_fail_tell_how_far_they_got(run: Run) -> None:
+def test_an_error_reports_how_many_lines_were_sent(run: Run) -> None:
     result = run("message", "send", "nowhere", "--lines", stdin=b"x\n")
     assert result.exit_code == Exit.NOT_FOUND
     assert "0 messages were sent before" in result.stderr
 
 
-def test_options_make_the_journey(run: Run, orders: Queue) -> None:
+def test_the_options_are_received_with_the_message(run: Run, orders: Queue) -> None:
     first = orders.send("first")
     run(
         *("message", "send", "orders", "x", "--expires", "1.5h", "--express", "--journal", "--deadletter"),
@@ -110,7 +110,7 @@ def test_a_value_outside_its_range_names_the_limit(run: Run, orders: Queue) -> N
 # -- receive
 
 
-def test_the_text_is_printed_and_the_message_gone(run: Run, orders: Queue) -> None:
+def test_receive_prints_the_text_and_removes_the_message(run: Run, orders: Queue) -> None:
     orders.send_many(["hello", "world"])
     result = run("message", "receive", "orders")
     assert (result.exit_code, result.output) == (0, "hello\n")
@@ -118,13 +118,13 @@ def test_the_text_is_printed_and_the_message_gone(run: Run, orders: Queue) -> No
     assert orders.info().locked == 0
 
 
-def test_no_message_has_its_code(run: Run, orders: Queue) -> None:
+def test_receive_has_an_exit_code_for_an_empty_queue(run: Run, orders: Queue) -> None:
     result = run("message", "receive", "orders", "--timeout", "0.01")
     assert (result.exit_code, result.stdout) == (Exit.EMPTY, "")
     assert result.stderr == "reliquary: no message came from 'orders'\n"
 
 
-def test_so_many_as_are_wanted(run: Run, orders: Queue) -> None:
+def test_receive_returns_the_wanted_number_of_messages(run: Run, orders: Queue) -> None:
     orders.send_many([str(number) for number in range(100)])
     result = run("message", "receive", "orders", "--count", "70")
     assert result.output.splitlines() == [str(number) for number in range(70)]
@@ -142,7 +142,7 @@ def test_json_shows_text_as_text_and_the_rest_as_base64(run: Run, orders: Queue)
     assert second["body"] == "/w=="
 
 
-def test_one_body_goes_into_a_file_as_it_was_sent(run: Run, orders: Queue, tmp_path: Path) -> None:
+def test_one_body_is_written_to_a_file_byte_for_byte(run: Run, orders: Queue, tmp_path: Path) -> None:
     orders.send_many([b"\x00raw", "a", "b"])
     assert run("message", "receive", "orders", "--output", tmp_path / "one").exit_code == 0
     assert (tmp_path / "one").read_bytes() == b"\x00raw"
@@ -160,7 +160,7 @@ def test_a_message_that_cannot_be_printed_stays(run: Run, orders: Queue, tmp_pat
 # -- peek
 
 
-def test_a_look_leaves_the_messages(run: Run, orders: Queue) -> None:
+def test_peek_leaves_the_messages_in_the_queue(run: Run, orders: Queue) -> None:
     orders.send_many(["first", "second", "x" * 100], label="L")
     lines = run("message", "peek", "orders", "--limit", "2").output.splitlines()
     assert [json.loads(line)["text"] for line in lines] == ["first", "second"]
@@ -170,7 +170,7 @@ def test_a_look_leaves_the_messages(run: Run, orders: Queue) -> None:
     assert orders.info().messages == 3
 
 
-def test_nothing_that_a_terminal_would_obey_is_shown(run: Run, orders: Queue) -> None:
+def test_control_characters_of_a_terminal_are_not_printed(run: Run, orders: Queue) -> None:
     orders.send(b"\x1b[31mred\x07", label="[bold]not markup[/bold]")
     output = run("message", "peek", "orders", "--table").output
     assert "\x1b" not in output
@@ -197,7 +197,7 @@ def test_a_message_is_rejected_and_its_sender_notified(run: Run, qm: Manager, or
     assert run("message", "reject", "orders", str(waiting.lookup_id)).exit_code == Exit.NOT_FOUND
 
 
-def test_the_words_for_acknowledgements_are_those_of_the_client() -> None:
+def test_the_command_and_the_client_use_equal_words_for_acknowledgements() -> None:
     assert get_args(Acknowledgement) == ACKNOWLEDGEMENTS
     assert tuple(each.value for each in machine.Acknowledgement) == ACKNOWLEDGEMENTS
 
@@ -205,7 +205,7 @@ def test_the_words_for_acknowledgements_are_those_of_the_client() -> None:
 # -- resend
 
 
-def test_dead_letters_go_again_to_where_they_were(run: Run, qm: Manager, orders: Queue) -> None:
+def test_resend_sends_dead_letters_to_their_former_queue(run: Run, qm: Manager, orders: Queue) -> None:
     dead_letters = qm.queue("system$;deadletter")
     dead_letters.purge()
     orders.send("expired", expires=0, deadletter=True, label="L", tag=7)
@@ -222,7 +222,9 @@ def test_dead_letters_go_again_to_where_they_were(run: Run, qm: Manager, orders:
     assert texts(dead_letters) == []
 
 
-def test_those_of_a_transaction_leave_in_the_transaction_that_sends_them(run: Run, qm: Manager) -> None:
+def test_dead_letters_of_a_transaction_are_removed_by_the_transaction_that_sends_them(
+    run: Run, qm: Manager
+) -> None:
     ledger = qm.create_queue("ledger", transactional=True)
     with qm.transaction():
         ledger.send("once", deadletter=True)
@@ -233,7 +235,7 @@ def test_those_of_a_transaction_leave_in_the_transaction_that_sends_them(run: Ru
     assert (texts(ledger), texts(qm.queue("system$;deadxact"))) == (["once"], [])
 
 
-def test_a_dead_letter_that_cannot_go_again_stays(run: Run, qm: Manager, orders: Queue) -> None:
+def test_a_dead_letter_that_cannot_be_sent_again_stays(run: Run, qm: Manager, orders: Queue) -> None:
     qm.queue("system$;deadletter").purge()
     orders.send("a", expires=0, deadletter=True)
     assert list(orders.browse()) == []

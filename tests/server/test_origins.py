@@ -145,7 +145,7 @@ name = "b"
         pytest.param(ENTRY + "owner = 'x'", 6, "queue 'b': owner: there is no user", id="owner of a queue"),
         pytest.param(ENTRY + "\naccess = [{user = 'x', rights = []}]", 7, "queue 'b': access of", id="list"),
         pytest.param(ENTRY + "quota = 'x'", 6, "queue: Expected `int`", id="quota of a queue"),
-        pytest.param(ENTRY + "[[queue]]\nname = 'A'", 6, "queue 'A': it stands here twice", id="twice"),
+        pytest.param(ENTRY + "[[queue]]\nname = 'A'", 7, "queue 'A': the name is given twice", id="twice"),
         pytest.param(
             "[wsrm]\nwindow = 5\n[wsrm.tokens]\n'x' = 'y'", 3, "wsrm.tokens has 'x'", id="table in a table"
         ),

@@ -59,7 +59,7 @@ def test_a_wrong_peer_is_refused_with_its_name(chosen: dict[str, object], why: s
 
 def test_two_peers_have_two_names_and_there_are_few() -> None:
     one = PeerEntry(name="depot", control="https://depot:8481")
-    with pytest.raises(UsageError, match="stands here twice"):
+    with pytest.raises(UsageError, match="is given twice"):
         Settings(peers=(one, one))
     with pytest.raises(UsageError, match="at most 32"):
         Settings(peers=(one,) * 33)

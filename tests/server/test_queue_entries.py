@@ -71,7 +71,7 @@ def test_queues_are_made_with_options_owner_and_list_in_one_step(tmp_path: Path)
     ("line", "said"),
     [
         ("name = 'a;b;c'", "queue 'a;b;c': a subqueue name cannot contain ';'"),
-        ("name = 'hers'", "queue 'hers': it stands here twice"),
+        ("name = 'hers'", "queue 'hers': the name is given twice"),
         ("name = 'x'\nowner = 'missing'", "queue 'x': owner: there is no user or group 'missing'"),
         (
             "name = 'x'\naccess = [{user = 'bob', rights = ['fly']}]",

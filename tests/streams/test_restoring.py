@@ -1,4 +1,4 @@
-"""The marks of streams when the store was restored."""
+"""Tests that streams are marked when the store is restored."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from reliquary.streams.tables import IncomingStream, OutgoingStream
 from tests.streams.streams_harness import SENDER, begin, new_state, reborn
 
 
-def test_streams_are_marked_both_ways_and_another_process_knows_it() -> None:
+def test_streams_of_both_directions_are_marked_on_disk() -> None:
     state = new_state()
     begin(state, 101, 102)
     apply(state, StreamAdvanced(SENDER, "bench/orders", IncomingStream(5, 3, 2, "alpha/receipts")))
@@ -23,7 +23,7 @@ def test_streams_are_marked_both_ways_and_another_process_knows_it() -> None:
         assert each.ordinals.restored == 77
 
 
-def test_later_streams_have_no_mark_and_the_moment_is_kept() -> None:
+def test_a_later_stream_has_no_mark_and_the_time_of_the_restore_is_kept() -> None:
     state = new_state()
     begin(state, 101)
     begin_era(state, Instant(77))

@@ -1,8 +1,10 @@
 """The names of an application's agent, and its names for the queues of its server.
 
-server     http://host:8480        ours: queues are Destinations of its agent `mq`, and services to fetch from
-           httpr://host/service    any agent: queues are its Destinations, and it knows what is for us
-name       laptop/app              httpr://laptop/app, which no peer can dial: it asks
+server     http://host:8480        a Reliquary server: its queues are Destinations of its agent `mq`, and
+                                   services that messages are fetched from
+           httpr://host/service    another agent: its queues are its Destinations, and it selects the
+                                   messages that it has for this agent
+name       laptop/app              httpr://laptop/app; no peer can connect to it, so it sends all requests
 """
 
 from __future__ import annotations
@@ -27,19 +29,19 @@ class AgentNames:
 
     requester: str
     authority: str
-    """The part of it that stands for this process in URIs."""
+    """The part of the requester that stands for this process in URIs."""
     server: str
     """The name of the agent of the server."""
     origin: str
     """The address of the server: `http://host:8480`."""
     sources: tuple[tuple[str, str], ...]
-    """Responders to fetch from, and the queue here for what names none."""
+    """Maps each responder to the local queue for messages without a destination."""
     here: tuple[str, ...]
-    """Queues in this process that messages come into."""
+    """The queues of this process that messages are fetched into."""
 
     @property
     def own_origin(self) -> str:
-        """The prefix of our agents' names."""
+        """The prefix of the names of this process's agents."""
         return f"httpr://{self.authority}"
 
     def destination(self, queue: str) -> str:
@@ -60,7 +62,7 @@ def agent_names(server: str, name: str, fetch: Sequence[str], inbox: Sequence[st
     if read_target(f"{requester}#x") is None or authority == url.netloc.lower():
         _wrong(f"the agent {name!r} would have the name of its server {url.netloc}")
     if fetch and not ours:
-        _wrong(f"{agent} has no queues to fetch by name; what it has for us comes into those of `inbox`")
+        _wrong(f"{agent} has no queues to fetch by name; its messages go to the queues of `inbox`")
     for queue in (*fetch, *inbox):
         if not queue or [*fetch, *inbox].count(queue) > 1:
             _wrong(f"fetch and inbox name each queue once, and not {queue!r}")

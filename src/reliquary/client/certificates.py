@@ -13,11 +13,11 @@ class ClientCertificates:
     """PEM files of a client, by their names, so that they can be sent to another process."""
 
     ca_file: str = ""
-    """The authorities that the certificate of the server is checked with; empty for those of the system."""
+    """The authorities for the certificate of the server; empty for those of the system."""
     certificate: str = ""
-    """The certificate that the client shows where the server asks for one."""
+    """The certificate that the client shows if the server requests one."""
     key: str = ""
-    """The key of that certificate; empty where the file of the certificate holds it."""
+    """The key of that certificate; empty if the file of the certificate contains it."""
 
     def context(self) -> ssl.SSLContext:
         """Return a new context; BadRequest names a file that cannot be used."""

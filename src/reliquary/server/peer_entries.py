@@ -1,4 +1,4 @@
-"""Other managers that the console asks for the way of a message: the rows [[peers]] of the settings.
+"""Reads the rows [[peers]] of the settings: other managers that the console asks for the events of a message.
 
 [[peers]]
 name = "depot"
@@ -24,7 +24,7 @@ from reliquary.server.trust import trust_of
 from reliquary.server.values import WORD, check_together, check_url
 
 MOST: Final = 32
-"""Peers that are asked at once."""
+"""The largest number of peers."""
 _NAME: Final = re.compile(r"[\w.@ -]{1,64}")
 
 
@@ -40,15 +40,15 @@ class PeerEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     token_file: Path | None = None
     """A file that holds the token, in place of `token`."""
     ca_file: Path | None = None
-    """A PEM file with the authorities that its certificate is checked with."""
+    """The authorities (PEM) for the certificate of the peer."""
     certificate: Path | None = None
     """The client certificate (PEM) for that peer."""
     key: Path | None = None
-    """A PEM file with the key of that certificate."""
+    """The key (PEM) of that certificate."""
 
 
 def check_peers(entries: Sequence[PeerEntry]) -> None:
-    """Refuse peers without a name, with a name that another one has, and with addresses that are none."""
+    """Refuse peers without a name, with the name of another peer, or with an invalid address."""
     if len(entries) > MOST:
         raise UsageError(f"peers has {len(entries)} rows; at most {MOST} are asked")
     seen: set[str] = set()
@@ -57,7 +57,7 @@ def check_peers(entries: Sequence[PeerEntry]) -> None:
         if not _NAME.fullmatch(entry.name):
             raise UsageError(f"{where}: a name has 1 to 64 letters, digits or spaces")
         if entry.name.casefold() in seen:
-            raise UsageError(f"{where}: the name stands here twice")
+            raise UsageError(f"{where}: the name is given twice")
         seen.add(entry.name.casefold())
         check_url(f"{where}: control", entry.control)
         if "@" in entry.control:

@@ -72,7 +72,7 @@ def check_entries(entries: Sequence[QueueEntry], users: Sequence[User], computer
         try:
             name = str(parse(entry.name, computer_name)).casefold()
             if name in seen:
-                raise UsageError("it stands here twice")
+                raise UsageError("the name is given twice")
             seen.add(name)
             if entry.security:
                 raise UsageError("security is not for the settings; give owner and access")

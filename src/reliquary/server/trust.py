@@ -25,7 +25,7 @@ class Certificates(Protocol):
 
     @property
     def key(self) -> Path | None:
-        """A PEM file with the key of that certificate."""
+        """The key (PEM) of that certificate."""
 
 
 def trust_of(where: str, options: Certificates) -> Trust:

@@ -1,4 +1,4 @@
-"""Sources and receivers together, on a network that loses, doubles and reorders packets."""
+"""Tests sources and receivers on a network that loses, repeats and reorders packets."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_everything_comes_in_order_and_once_or_a_loss_is_reported(
 
 @settings(max_examples=15)
 @given(seed=st.integers(0, 1 << 30), loss=st.sampled_from([0.0, 0.3]), wait=st.integers(11, 40))
-def test_who_joins_late_has_everything_from_then_on(seed: int, loss: float, wait: int) -> None:
+def test_a_receiver_that_joins_late_gets_all_later_data(seed: int, loss: float, wait: int) -> None:
     network = Network(seed, loss=loss, jitter=5 * MILLISECOND, settings=LIMITS)
     source = network.add_source()
     early = network.add_receiver()
@@ -81,7 +81,7 @@ def test_who_joins_late_has_everything_from_then_on(seed: int, loss: float, wait
     assert wait < int.from_bytes(late.delivered[source.tsi][0][:4], "big") <= wait + 5
 
 
-def test_a_receiver_that_was_cut_off_for_too_long_is_informed_what_it_lost() -> None:
+def test_a_receiver_that_was_disconnected_for_too_long_reports_its_loss() -> None:
     network = Network(3, settings=PgmSettings(rate=2_000_000, window=Duration(20 * SECOND)))
     source, receiver, other = network.add_source(), network.add_receiver(), network.add_receiver()
     for place in range(100):
@@ -142,7 +142,7 @@ def test_a_source_that_starts_again_under_its_old_identifier_loses_nothing(pause
         assert receiver.lost == []
 
 
-def test_a_session_that_is_closed_still_reaches_everybody() -> None:
+def test_a_closed_session_still_delivers_to_all_receivers() -> None:
     network = Network(5, loss=0.3, settings=LIMITS)
     receivers = [network.add_receiver() for _ in range(3)]
     source = network.add_source()
@@ -157,7 +157,7 @@ def test_a_session_that_is_closed_still_reaches_everybody() -> None:
     assert len(fins) > 50
 
 
-def test_few_of_many_who_miss_a_packet_ask_for_it() -> None:
+def test_only_a_few_of_many_receivers_request_a_lost_packet() -> None:
     network = Network(6, settings=LIMITS)
     receivers = [network.add_receiver() for _ in range(50)]
     source = network.add_source(first=1)
@@ -174,7 +174,7 @@ def test_few_of_many_who_miss_a_packet_ask_for_it() -> None:
 
 
 @pytest.mark.spec("SR-009", "SR-012")
-def test_a_busy_source_never_leaves_its_receivers_without_an_spm_for_long() -> None:
+def test_a_busy_source_still_sends_spms_at_short_intervals() -> None:
     network = Network(7, settings=LIMITS)
     source, receiver = network.add_source(), network.add_receiver()
     for place in range(300):

@@ -11,7 +11,7 @@ from reliquary.base.faults import PeerFault, StoreDamage, StoreFailure, UsageErr
 KINDS = (PeerFault, UsageError, StoreDamage, StoreFailure)
 
 
-def test_a_peer_fault_knows_the_code_to_answer_with_and_the_rule_that_was_broken() -> None:
+def test_a_peer_fault_has_the_code_of_the_answer_and_the_broken_rule() -> None:
     fault = PeerFault(400, "no <to>", spec="MC-MQSRM 2.2.4.2")
     assert (fault.status, fault.why, fault.spec) == (400, "no <to>", "MC-MQSRM 2.2.4.2")
     assert str(fault) == "no <to>"
@@ -25,10 +25,12 @@ def test_a_store_failure_has_a_word_for_the_exit_code_and_a_sentence(kind: str) 
 
 
 @pytest.mark.parametrize(("one", "other"), list(permutations(KINDS, 2)))
-def test_who_catches_one_kind_does_not_catch_another(one: type[Exception], other: type[Exception]) -> None:
+def test_an_except_clause_for_one_class_catches_no_other(
+    one: type[Exception], other: type[Exception]
+) -> None:
     assert not issubclass(one, other)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_none_is_taken_for_a_mistake_of_ours(kind: type[Exception]) -> None:
+def test_no_class_is_an_assertion_error(kind: type[Exception]) -> None:
     assert not issubclass(kind, AssertionError)

@@ -48,14 +48,14 @@ def test_the_values_are_those_of_the_specification() -> None:
 
 
 @pytest.mark.parametrize("status", HResult)
-def test_each_has_one_sentence_for_a_person(status: HResult) -> None:
+def test_each_status_has_one_sentence_for_users(status: HResult) -> None:
     sentence = status.sentence
     assert sentence == sentence.strip()
     assert sentence
     assert not sentence.endswith(".")
 
 
-def test_no_two_share_a_sentence() -> None:
+def test_each_status_has_a_different_sentence() -> None:
     assert len({status.sentence for status in HResult}) == len(HResult)
 
 
@@ -64,5 +64,5 @@ def test_only_ok_is_a_success() -> None:
 
 
 @pytest.mark.spec("DM-007")
-def test_those_of_our_own_and_no_other_set_the_customer_bit() -> None:
+def test_only_the_codes_of_this_project_have_the_customer_bit() -> None:
     assert [status.name for status in HResult if status & 0x20000000] == OWN

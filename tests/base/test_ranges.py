@@ -32,7 +32,7 @@ def played(story: list[tuple[str, tuple[int, int]]]) -> tuple[NumberRanges, set[
 
 
 @given(steps)
-def test_they_hold_what_a_set_holds(story: list[tuple[str, tuple[int, int]]]) -> None:
+def test_ranges_contain_the_numbers_of_a_plain_set(story: list[tuple[str, tuple[int, int]]]) -> None:
     ranges, model = played(story)
     assert [number for low, high in ranges for number in range(low, high + 1)] == sorted(model)
     assert len(ranges) == len(model)
@@ -41,14 +41,16 @@ def test_they_hold_what_a_set_holds(story: list[tuple[str, tuple[int, int]]]) ->
 
 
 @given(steps)
-def test_they_are_sorted_and_never_touch(story: list[tuple[str, tuple[int, int]]]) -> None:
+def test_ranges_are_sorted_and_never_adjacent(story: list[tuple[str, tuple[int, int]]]) -> None:
     ranges = list(played(story)[0])
     assert all(low <= high for low, high in ranges)
     assert all(high + 1 < next_low for (_, high), (next_low, _) in pairwise(ranges))
 
 
 @given(steps, spans)
-def test_gaps_are_what_is_missing(story: list[tuple[str, tuple[int, int]]], span: tuple[int, int]) -> None:
+def test_gaps_are_the_missing_numbers(
+    story: list[tuple[str, tuple[int, int]]], span: tuple[int, int]
+) -> None:
     ranges, model = played(story)
     gaps = list(ranges.gaps(*span))
     missing = [number for low, high in gaps for number in range(low, high + 1)]
@@ -57,7 +59,7 @@ def test_gaps_are_what_is_missing(story: list[tuple[str, tuple[int, int]]], span
 
 
 @given(st.lists(spans))
-def test_the_order_in_which_they_came_does_not_show(given_spans: list[tuple[int, int]]) -> None:
+def test_the_order_of_additions_does_not_matter(given_spans: list[tuple[int, int]]) -> None:
     assert NumberRanges(given_spans) == NumberRanges(reversed(given_spans))
 
 
@@ -69,19 +71,19 @@ def test_one_number_is_a_range() -> None:
     assert list(ranges) == [(1, 1), (3, 5)]
 
 
-def test_a_range_that_runs_downwards_is_a_mistake_of_ours() -> None:
+def test_a_range_with_its_ends_exchanged_is_a_programming_error() -> None:
     with pytest.raises(AssertionError, match="not from 3 to 2"):
         NumberRanges().add(3, 2)
 
 
-def test_they_can_be_changed_while_they_are_walked() -> None:
+def test_ranges_can_be_changed_during_an_iteration() -> None:
     ranges = NumberRanges([(1, 1), (3, 3), (5, 5)])
     for low, high in ranges:
         ranges.remove(low, high)
     assert len(ranges) == 0
 
 
-def test_they_are_shown_as_they_are_made_and_are_no_key() -> None:
+def test_ranges_print_their_constructor_and_cannot_be_hashed() -> None:
     assert repr(NumberRanges([(1, 2)])) == "NumberRanges([(1, 2)])"
     assert NumberRanges([(1, 2)]) != [(1, 2)]
     with pytest.raises(TypeError, match="unhashable"):

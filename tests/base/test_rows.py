@@ -120,7 +120,7 @@ def test_a_value_too_short_for_its_frame_says_how_short() -> None:
 
 
 @given(st.binary(min_size=1, max_size=20))
-def test_a_value_with_more_behind_it_is_found(more: bytes) -> None:
+def test_a_value_with_further_bytes_is_found(more: bytes) -> None:
     with pytest.raises(StoreDamage, match="checksum"):
         NOTES.decode(KEY, NOTES.encode(KEY, SAMPLE) + more)
 
@@ -134,7 +134,7 @@ def test_a_row_under_another_key_is_found(key: bytes, other: bytes, note: Note) 
 
 
 @given(st.binary(max_size=40))
-def test_no_bytes_make_the_reader_stumble(value: bytes) -> None:
+def test_any_bytes_are_read_or_reported_as_damage(value: bytes) -> None:
     with pytest.raises(StoreDamage):
         NOTES.decode(KEY, value)
 
@@ -195,7 +195,7 @@ def test_a_row_can_be_checked_without_knowing_its_record() -> None:
     assert msgspec.msgpack.decode(body)["to"] == "Ada"
 
 
-def test_every_row_of_a_table_is_read_however_many_there_are() -> None:
+def test_every_row_of_a_long_table_is_read() -> None:
     rows = StagedRows(MemoryDisk((NOTES.name,)))
     keys = [number.to_bytes(4) for number in range(2 * CHUNK + 1)]
     for key in keys:

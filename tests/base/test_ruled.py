@@ -43,13 +43,13 @@ def note(state: Notes, what: object, now: Instant) -> None:
 MACHINE = Ruled(Notes(), {Asked: note}, {Notified: note}, {"tick": note})
 
 
-def test_each_thing_goes_to_its_rule() -> None:
+def test_each_event_signal_and_timer_goes_to_its_rule() -> None:
     assert MACHINE.handle(Asked(), NOW).facts == (Noted(Asked(), NOW),)
     assert MACHINE.on_signal(Notified(), NOW).facts == (Noted(Notified(), NOW),)
     assert MACHINE.handle(TimerFired(("tick", 3)), NOW).facts == (Noted(3, NOW),)
 
 
-def test_what_has_no_rule_is_an_error_of_ours() -> None:
+def test_an_event_without_a_rule_is_a_programming_error() -> None:
     with pytest.raises(KeyError):
         MACHINE.handle(TimerFired(("tock", 3)), NOW)
     with pytest.raises(KeyError):

@@ -45,13 +45,13 @@ def test_the_units_are_microseconds() -> None:
         pytest.param(-2, -2_000_000, id="backwards"),
     ],
 )
-def test_seconds_are_what_people_write(count: float, expected: int) -> None:
+def test_seconds_are_converted_to_microseconds(count: float, expected: int) -> None:
     assert seconds(count) == expected
     assert isinstance(seconds(count), int)
 
 
 @given(moments, lengths)
-def test_what_lies_between_leads_from_one_to_the_other(moment: Instant, span: Duration) -> None:
+def test_the_span_between_two_moments_leads_from_one_to_the_other(moment: Instant, span: Duration) -> None:
     assert between(moment, later(moment, span)) == span
 
 

@@ -46,7 +46,7 @@ EVERYTHING = [
 ]
 
 
-def test_a_draft_keeps_what_was_said_in_the_order_it_was_said() -> None:
+def test_a_draft_keeps_facts_signals_and_effects_in_their_order() -> None:
     draft = Draft()
     draft.ask(Reply(1, "first"))
     draft.state(Happened("a"))
@@ -60,7 +60,7 @@ def test_a_draft_keeps_what_was_said_in_the_order_it_was_said() -> None:
     )
 
 
-def test_a_draft_is_empty_once_it_was_taken() -> None:
+def test_a_draft_is_empty_after_it_was_taken() -> None:
     draft = Draft()
     draft.state(Happened("a"))
     draft.signal(Heard("a"))
@@ -70,7 +70,7 @@ def test_a_draft_is_empty_once_it_was_taken() -> None:
     assert not draft.has_facts
 
 
-def test_what_was_taken_does_not_change_afterwards() -> None:
+def test_a_turn_that_was_taken_does_not_change_afterwards() -> None:
     draft = Draft()
     draft.state(Happened("a"))
     turn = draft.take()
@@ -98,7 +98,7 @@ def test_nothing_in_a_turn_can_be_changed(thing: msgspec.Struct) -> None:
             setattr(thing, name, None)
 
 
-def test_the_four_kinds_are_apart() -> None:
+def test_events_facts_signals_and_effects_are_separate_classes() -> None:
     kinds = (Event, Fact, Signal, Effect)
     for thing in EVERYTHING[:-1]:
         assert sum(isinstance(thing, kind) for kind in kinds) == 1

@@ -41,7 +41,7 @@ class Desk:
         return [key.decode() for key, _ in self.disk.range("notes", b"", b"\xff", limit=100)]
 
 
-def test_signals_reach_those_who_listen_in_that_turn() -> None:
+def test_signals_reach_their_subscribers_in_that_turn() -> None:
     desk = Desk(gossip=True)
     turn = desk.core.turn(Write(1, "a"), NOON)
     assert turn.facts == (Noted("a"), Noted("a!"), Noted("a!!"), Noted("a!!!"))
@@ -59,12 +59,12 @@ def test_what_a_listener_states_joins_the_batch() -> None:
     assert desk.disk.unsynced == 1
 
 
-def test_a_signal_that_is_not_heard_does_nothing() -> None:
+def test_a_signal_without_a_subscriber_has_no_effect() -> None:
     desk = Desk()
     assert desk.core.turn(Write(1, "a"), NOON).facts == (Noted("a"),)
 
 
-def test_machines_that_answer_each_other_for_ever_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_machines_that_answer_each_other_endlessly_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     desk = Desk(gossip=True)
     monkeypatch.setattr(desk.gossip, "on_signal", lambda signal, now: Turn(signals=(signal,)))
     with pytest.raises(AssertionError, match="does not end"):

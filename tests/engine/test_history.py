@@ -76,7 +76,7 @@ def test_what_has_happened_is_in_files_when_an_export_is_answered(tmp_path: Path
     play(tmp_path, first, second)
 
 
-def test_it_exports_by_itself(tmp_path: Path) -> None:
+def test_the_exporter_exports_at_intervals(tmp_path: Path) -> None:
     async def scene(opened: OpenedEngine, exporter: Exporter) -> None:
         await send(opened)
         while exporter.status().pending:
@@ -167,7 +167,7 @@ def test_the_folder_of_another_manager_is_left_alone(tmp_path: Path) -> None:
     assert numbers(tmp_path / "history") == [1]
 
 
-def test_a_store_from_an_old_backup_tells_no_number_twice(tmp_path: Path) -> None:
+def test_a_store_from_an_old_backup_uses_no_event_number_twice(tmp_path: Path) -> None:
     async def story(opened: OpenedEngine, exporter: Exporter) -> None:
         await send(opened)
         await exporter.export_now()

@@ -174,7 +174,7 @@ def test_the_moment_of_the_witness_ends_the_older_era(tmp_path: Path) -> None:
     asyncio.run(story())
 
 
-def test_a_witness_may_lie_elsewhere(tmp_path: Path) -> None:
+def test_a_witness_may_be_in_another_folder(tmp_path: Path) -> None:
     async def story() -> None:
         opened = await open_engine(
             tmp_path / "data",
@@ -263,7 +263,7 @@ def test_a_manager_that_waits_for_outcomes_is_open_before_it_is_ready(tmp_path: 
 
 
 @pytest.mark.spec("DM-123")
-def test_a_manager_that_waited_in_vain_says_for_whom(tmp_path: Path) -> None:
+def test_a_manager_without_the_outcomes_names_the_transactions(tmp_path: Path) -> None:
     async def wait_in_vain() -> None:
         opened = await opened_with_a_wait(tmp_path, seconds(0.001))
         try:
@@ -289,7 +289,7 @@ def test_a_start_that_the_manager_refuses_releases_the_folder(tmp_path: Path) ->
     asyncio.run(story())
 
 
-def test_how_it_takes_part_in_a_directory_is_asked_once_the_folder_is_ours(tmp_path: Path) -> None:
+def test_the_directory_settings_are_requested_after_the_folder_is_locked(tmp_path: Path) -> None:
     asked: list[bool] = []
 
     def integrate() -> Integration:

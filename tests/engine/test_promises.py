@@ -170,7 +170,7 @@ def message(body: bytes, sent: Instant, seconds: int) -> Message:
     )
 
 
-def test_an_express_message_that_died_and_is_back_in_its_queue_does_not_die_again() -> None:
+def test_an_express_dead_letter_that_returns_to_its_queue_does_not_expire_again() -> None:
     server = Server()
     short = express(b"short", time_to_be_received=1)
     server.batch(SendMessages(1, "orders", (short.changed(negative_journaling=True),)))

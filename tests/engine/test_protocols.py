@@ -78,7 +78,7 @@ def test_a_directed_signal_reaches_the_machine_that_it_names_and_no_other() -> N
     assert (one.heard, two.heard) == ([Shout()], [Whisper("two"), Shout()])
 
 
-def test_a_machine_need_not_hear_every_directed_signal_and_one_that_does_not_exist_is_an_error_of_ours() -> (
+def test_a_machine_need_not_take_every_directed_signal_and_an_unknown_machine_is_a_programming_error() -> (
     None
 ):
     core, (one, two) = built(protocol("one", takes=(Came,)), protocol("two", signals=()))
@@ -95,7 +95,7 @@ def test_a_machine_need_not_hear_every_directed_signal_and_one_that_does_not_exi
     [{"takes": (Came,)}, {"timers": ("tick",)}, {"tables": ("rows",)}],
     ids=["an event", "a timer", "a table"],
 )
-def test_two_machines_that_claim_one_thing_are_an_error_of_ours_at_the_start(claim: dict[str, Any]) -> None:
+def test_two_machines_that_claim_one_type_are_a_programming_error_at_the_start(claim: dict[str, Any]) -> None:
     with pytest.raises(AssertionError, match="claim"):
         built(protocol("one", **claim), protocol("two", **claim))
 
@@ -106,7 +106,7 @@ def test_nothing_of_the_managers_can_be_claimed(claim: dict[str, Any]) -> None:
         built(protocol("one", **claim))
 
 
-def test_two_protocols_that_claim_one_effect_are_an_error_of_ours() -> None:
+def test_two_protocols_that_claim_one_effect_are_a_programming_error() -> None:
     claims = (protocol(name, unplugged={Post: lambda _: None}) for name in ("one", "two"))
     with pytest.raises(AssertionError, match="claim the effect"):
         unplugged(cast("Engine", Inbox()), claims)

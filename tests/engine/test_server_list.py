@@ -46,10 +46,10 @@ def test_nothing_found_changes_nothing() -> None:
     assert heard(fails) == []
 
 
-def test_one_looks_at_a_time() -> None:
+def test_only_one_search_runs_at_a_time() -> None:
     assert len(heard(lambda: ("dc1",), times=3)) == 1
 
 
-def test_it_takes_no_events() -> None:
+def test_the_server_list_takes_no_events() -> None:
     with pytest.raises(AssertionError, match="takes no events"):
         ServerList(tuple).handle(DirectoryServersFound(()), NOON)

@@ -28,7 +28,7 @@ def test_what_happened_again_is_reported_a_minute_later_even_if_it_does_not_happ
     assert not throttle._causes
 
 
-def test_one_thing_brings_the_rest_of_another_along() -> None:
+def test_an_entry_also_reports_the_repeats_of_another() -> None:
     throttle = Throttle()
     throttle.add("peer", "refused", "a", 1, 0)
     throttle.add("peer", "refused", "a", 1, 1)
@@ -49,7 +49,7 @@ def test_made_up_causes_are_counted_together_and_hide_no_other_kind() -> None:
     assert later == [Due("peer", "refused", "7", 1), Due("peer", "refused", OTHERS, 1000 - CAUSES - 1)]
 
 
-def test_more_things_than_are_remembered_are_one_thing() -> None:
+def test_causes_beyond_the_limit_share_one_entry() -> None:
     throttle = Throttle()
     logged = [due for number in range(KEPT + 500) for due in throttle.add(str(number), "x", "y", 1, 0)]
     assert len(throttle._logged) == KEPT + 1

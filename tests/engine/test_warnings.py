@@ -34,14 +34,14 @@ def test_a_warning_is_repeated_once_a_minute_with_its_count(
     ]
 
 
-def test_other_things_are_said_at_once(caplog: pytest.LogCaptureFixture) -> None:
+def test_another_warning_is_logged_at_once(caplog: pytest.LogCaptureFixture) -> None:
     warnings = Warnings()
     for about, what in (("a", "x"), ("a", "y"), ("b", "x"), ("a", "x")):
         warnings.report(Warn(about, what, "why"), 0)
     assert len(said(caplog)) == 3
 
 
-def test_another_cause_is_said_at_once_too(caplog: pytest.LogCaptureFixture) -> None:
+def test_another_cause_is_logged_at_once_too(caplog: pytest.LogCaptureFixture) -> None:
     warnings = Warnings()
     for why in ("no queue a", "no queue b", "no queue a", "not XML"):
         warnings.report(Warn("SRMP from 10.0.0.1", "refused with 400", why), 0)
@@ -51,7 +51,7 @@ def test_another_cause_is_said_at_once_too(caplog: pytest.LogCaptureFixture) -> 
     ]
 
 
-def test_what_happened_again_is_said_later_or_at_the_end(caplog: pytest.LogCaptureFixture) -> None:
+def test_repeats_are_logged_later_or_at_the_end(caplog: pytest.LogCaptureFixture) -> None:
     warnings = Warnings()
     for _ in range(3):
         warnings.report(Warn("orders", "lost", "full"), 0)

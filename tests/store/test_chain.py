@@ -55,7 +55,9 @@ NAMED = (LogStart(4, 1), LogStart(8, 71), LogStart(10, 141))
         pytest.param((log(4, 1, 70, gap=True), SECOND), Mark(70), 0, CutOff, id="and another log"),
     ],
 )
-def test_logs_are(logs: tuple[Log, ...], mark: Mark | None, lowest: int, expected: type[Verdict]) -> None:
+def test_logs_get_the_expected_verdict(
+    logs: tuple[Log, ...], mark: Mark | None, lowest: int, expected: type[Verdict]
+) -> None:
     assert type(judge(logs, mark, lowest)) is expected
 
 

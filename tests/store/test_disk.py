@@ -62,7 +62,7 @@ def test_tables_do_not_share_rows(disk: Disk) -> None:
     assert disk.get("numbers", b"a") is not None
 
 
-def test_a_table_that_was_not_named_at_the_start_is_our_mistake(disk: Disk) -> None:
+def test_a_table_that_was_not_named_at_the_start_is_a_programming_error(disk: Disk) -> None:
     with pytest.raises(KeyError):
         disk.get("unheard of", b"a")
     with pytest.raises(KeyError):
@@ -88,7 +88,9 @@ def test_a_table_that_was_not_named_at_the_start_is_our_mistake(disk: Disk) -> N
         pytest.param(b"d", b"a", 99, True, "", id="a range the wrong way round"),
     ],
 )
-def test_a_range_has(disk: Disk, first: bytes, last: bytes, limit: int, reverse: bool, expected: str) -> None:
+def test_a_range_has_the_expected_rows(
+    disk: Disk, first: bytes, last: bytes, limit: int, reverse: bool, expected: str
+) -> None:
     put(disk, b"d", b"b", b"ba")
     put(disk, b"a", b"c")
     assert keys(disk, first, last, limit=limit, reverse=reverse) == expected
@@ -137,7 +139,7 @@ def test_a_close_syncs(engine: Engine) -> None:
     assert keys(engine.reopen()) == "a"
 
 
-def test_it_can_be_opened_and_closed_many_times(engine: Engine) -> None:
+def test_a_disk_can_be_opened_and_closed_many_times(engine: Engine) -> None:
     for turn in range(5):
         put(engine.disk, b"%d" % turn)
         engine.reopen()

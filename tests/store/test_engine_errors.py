@@ -61,6 +61,6 @@ def test_a_file_call_that_fails_is_reported_alike() -> None:
     assert failure.value.kind == "full"
 
 
-def test_our_own_mistake_passes_unchanged() -> None:
+def test_a_programming_error_passes_unchanged() -> None:
     with pytest.raises(KeyError), translate_errors(FOLDER):
         raise KeyError("unheard of")

@@ -50,7 +50,7 @@ def test_records_of_any_size_are_read(tmp_path: Path, size: int, extra: int) -> 
 
 
 @pytest.mark.parametrize("before", range(BLOCK - 30, BLOCK - 5))
-def test_the_numbers_of_a_record_may_lie_in_two_fragments(tmp_path: Path, before: int) -> None:
+def test_the_numbers_of_a_record_may_be_in_two_fragments(tmp_path: Path, before: int) -> None:
     content = written(record(1, 1, before - 7), record(2, 3, 5000))
     path = log(tmp_path, content)
     assert read_log(path)[2:] == (1, 4, len(content), False)

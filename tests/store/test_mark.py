@@ -43,7 +43,7 @@ def found(folder: Path) -> Mark:
     return mark
 
 
-def test_a_slot_both_ways() -> None:
+def test_a_slot_is_encoded_and_decoded() -> None:
     assert decode_slot(encode_slot(MARK)) == MARK
     assert decode_slot(encode_slot(MARK).ljust(SLOT, b"\0")) == MARK
 
@@ -55,18 +55,18 @@ def test_the_most_logs_that_are_noted_fit_into_a_slot() -> None:
 
 
 @pytest.mark.parametrize("place", range(len(encode_slot(MARK))))
-def test_a_slot_with_a_flipped_bit_says_nothing(place: int) -> None:
+def test_a_slot_with_a_flipped_bit_is_not_read(place: int) -> None:
     slot = bytearray(encode_slot(MARK))
     slot[place] ^= 1
     assert decode_slot(bytes(slot)) is None
 
 
 @pytest.mark.parametrize("size", range(len(encode_slot(MARK))))
-def test_a_slot_that_is_cut_says_nothing(size: int) -> None:
+def test_a_truncated_slot_is_not_read(size: int) -> None:
     assert decode_slot(encode_slot(MARK)[:size]) is None
 
 
-def test_a_mark_is_read_as_it_was_moved_last(folder: Path) -> None:
+def test_a_mark_is_read_with_its_last_position(folder: Path) -> None:
     mark = SyncedMark(folder, 3, 0)
     assert found(folder).synced == 3
     for number in (7, 8, 2**40):
@@ -75,7 +75,7 @@ def test_a_mark_is_read_as_it_was_moved_last(folder: Path) -> None:
     mark.close()
 
 
-def test_of_two_slots_the_later_one_counts_and_one_is_enough(folder: Path) -> None:
+def test_the_later_of_two_slots_is_valid_and_one_is_enough(folder: Path) -> None:
     mark = SyncedMark(folder, 0, 0)
     mark.move(7, 0)
     mark.move(8, 0)
@@ -91,7 +91,7 @@ def test_of_two_slots_the_later_one_counts_and_one_is_enough(folder: Path) -> No
 
 
 @pytest.mark.parametrize("content", [None, b"", b"\0" * 12, b"\1" * 12, b"\1" * 13, bytes(2 * SLOT)])
-def test_a_mark_that_is_missing_or_torn_says_nothing(tmp_path: Path, content: bytes | None) -> None:
+def test_a_missing_or_torn_mark_is_not_read(tmp_path: Path, content: bytes | None) -> None:
     if content is not None:
         (tmp_path / NAME).write_bytes(content)
     assert read_mark(tmp_path) is None

@@ -87,7 +87,7 @@ def test_the_crashed_disk_and_its_survivor_share_nothing() -> None:
 
 
 @pytest.mark.parametrize("kind", ["io", "full"])
-def test_after_a_failed_sync_the_disk_refuses_all_work(kind: str) -> None:
+def test_a_disk_refuses_all_work_after_a_failed_sync(kind: str) -> None:
     disk = MemoryDisk(TABLES)
     disk.apply(batch(0))
     disk.fail_next_sync(kind)
@@ -106,7 +106,7 @@ def test_after_a_failed_sync_the_disk_refuses_all_work(kind: str) -> None:
     assert survivors(disk.crash(Seeded(0))) in ([], [0])
 
 
-def test_an_apply_fails_after_so_many_and_changes_nothing() -> None:
+def test_an_apply_fails_after_the_given_count_and_changes_nothing() -> None:
     disk = MemoryDisk(TABLES)
     disk.fail_apply_after(2, "full")
     disk.apply(batch(0))

@@ -94,7 +94,7 @@ def test_the_store_opens_with_every_row_when_nothing_is_wrong(store: Path) -> No
 
 @pytest.mark.parametrize("place", [0, 1, 2, -1], ids=["first", "second", "third", "last"])
 @pytest.mark.parametrize("how", ["missing", "empty"])
-def test_a_log_that_is_gone_is_damage_whichever_it_is(logs: list[Path], place: int, how: str) -> None:
+def test_any_missing_log_is_damage(logs: list[Path], place: int, how: str) -> None:
     log = logs[place]
     log.unlink() if how == "missing" else log.write_bytes(b"")
     must_be_damage(log.parent, log.name if place != -1 or how == "missing" else "")
@@ -377,7 +377,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes] | None] = {
 
 @pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("kind", ["after a crash", "after a close"])
-def test_whatever_happens_to_one_file_no_row_is_lost_in_silence(
+def test_no_damage_to_one_file_loses_a_row_without_a_report(
     crashed: Path, tmp_path: Path, damage: str, kind: str
 ) -> None:
     if kind == "after a close":

@@ -32,7 +32,7 @@ def test_a_reserve_that_is_too_small_by_now_grows(tmp_path: Path) -> None:
     assert (tmp_path / NAME).stat().st_size == 2 * SIZE
 
 
-def test_without_a_size_there_is_no_file(tmp_path: Path) -> None:
+def test_a_reserve_without_a_size_has_no_file(tmp_path: Path) -> None:
     assert not Reserve(tmp_path, 0).make()
     assert list(tmp_path.iterdir()) == []
 

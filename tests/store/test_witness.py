@@ -74,7 +74,7 @@ def test_a_witness_that_is_missing_or_a_folder_says_nothing(tmp_path: Path) -> N
     assert begin(tmp_path / "nothing" / "at all", OWNER.bytes, 1) == -1
 
 
-def test_a_witness_lies_beside_the_folder(tmp_path: Path) -> None:
+def test_a_witness_is_a_file_beside_the_folder(tmp_path: Path) -> None:
     assert beside(tmp_path / "data") == tmp_path / "data.witness"
     assert beside(Path("/")) is None
 
@@ -169,7 +169,7 @@ def test_a_copy_at_another_place_and_another_store_at_this_place_are_no_restorat
     assert live(folder, owner=UUID(int=8)) is None
 
 
-def test_a_restored_store_learns_from_the_witness_when_the_old_one_ended(
+def test_a_restored_store_reads_from_the_witness_when_the_old_one_ended(
     folder: Path, tmp_path: Path, witness: Path
 ) -> None:
     live(folder, b"a")

@@ -107,7 +107,7 @@ def test_a_stream_that_goes_on_keeps_what_its_first_message_said() -> None:
 
 
 @given(st.sets(st.integers(1, 30)), st.lists(st.integers(0, 29), max_size=120))
-def test_whatever_comes_again_or_early_messages_are_taken_once_and_in_order(
+def test_messages_are_taken_once_and_in_order_despite_repeats_and_early_arrivals(
     expired: set[int], arrivals: list[int]
 ) -> None:
     """The sender has 30 numbers, of which some expired; it sends all again at the end."""

@@ -27,13 +27,13 @@ def test_messages_that_may_have_had_a_number_after_the_backup_are_given_up() -> 
     assert (warning.about, warning.what) == (THERE, NOT_CONFIRMED)
 
 
-def test_messages_of_this_era_go_on_without_a_word() -> None:
+def test_messages_of_this_era_are_sent_without_a_warning() -> None:
     state = new_state()
     assert in_this_era(state, QUEUE, THERE, [send(1, older=False)]) == [send(1, older=False)]
     assert not state.draft.take().effects
 
 
-def test_all_that_a_stream_has_left_becomes_dead_letters() -> None:
+def test_all_remaining_messages_of_a_stream_become_dead_letters() -> None:
     state = new_state()
     begin(state, 11, 12, 13, queue=QUEUE)
     state.draft.take()

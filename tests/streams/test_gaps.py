@@ -78,13 +78,13 @@ def test_a_request_that_the_network_repeats_is_no_round() -> None:
     assert come(state, 40, first=True, at=30) is Verdict.RESUMED
 
 
-def test_a_sender_that_says_so_closes_it_at_once() -> None:
+def test_a_sender_that_names_its_lowest_number_closes_the_gap_at_once() -> None:
     state = restored()
     assert come(state, 50) is Verdict.OUT_OF_ORDER
     assert come(state, 40, first=True) is Verdict.RESUMED
 
 
-def test_a_number_above_the_lowest_closes_nothing_whatever_its_sender_says() -> None:
+def test_a_number_above_the_lowest_closes_no_gap_even_if_its_sender_names_it() -> None:
     state = restored()
     assert come(state, 40) is Verdict.OUT_OF_ORDER
     assert [come(state, 41, first=True) for _ in range(3)] == [Verdict.OUT_OF_ORDER] * 3
@@ -123,7 +123,7 @@ def test_a_number_that_was_passed_over_is_late_and_others_are_repeated() -> None
     ]
 
 
-def test_a_store_that_was_not_restored_waits_for_ever() -> None:
+def test_a_store_that_was_not_restored_waits_indefinitely() -> None:
     state = new_state()
     apply(state, StreamAdvanced(*KEY, IncomingStream(STREAM, 20)))
     assert [come(state, 40, first=True) for _ in range(5)] == [Verdict.OUT_OF_ORDER] * 5
@@ -151,7 +151,7 @@ def test_a_later_stream_goes_on_and_an_older_one_is_outdated() -> None:
     [(STREAM, 40, ((21, 39),)), (STREAM, 7, ()), (STREAM - 1, 3, ((1, 2),)), (STREAM + 1, 1, ())],
     ids=["gap", "back", "older", "new"],
 )
-def test_after_a_reset_the_next_message_is_taken_whatever_it_is(
+def test_any_next_message_is_taken_after_a_reset(
     stream: int, current: int, skipped: tuple[tuple[int, int], ...]
 ) -> None:
     state = new_state()
@@ -163,7 +163,7 @@ def test_after_a_reset_the_next_message_is_taken_whatever_it_is(
     assert after.acknowledged <= after.last
 
 
-def test_only_so_many_streams_are_watched() -> None:
+def test_the_number_of_watched_streams_is_limited() -> None:
     state = restored(0)
     for number in range(MOST_WATCHED + 5):
         key = (SENDER, str(number))

@@ -49,7 +49,7 @@ def test_as_many_are_known_as_there_are_places() -> None:
     assert knows(history, 1, 2, 3, 4) == [False, True, True, True]
 
 
-def test_one_that_came_again_is_as_new_as_the_second_time() -> None:
+def test_a_repeated_identifier_is_as_new_as_its_second_arrival() -> None:
     history = History(3)
     keep(history, 1, 2, 1, 3)
     assert knows(history, 1, 2, 3) == [True, True, True]

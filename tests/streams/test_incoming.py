@@ -19,7 +19,7 @@ def incoming(last: int = 0, acknowledged: int = 0) -> Incoming:
 
 
 @pytest.mark.spec("SR-142", "SR-215")
-def test_a_receipt_waits_for_further_messages_but_not_for_ever() -> None:
+def test_a_receipt_waits_for_further_messages_for_a_limited_time() -> None:
     stream = incoming(last=1)
     timers = []
     for now in (100, 104, 108, 112, 116, 118):

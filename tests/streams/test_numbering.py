@@ -24,7 +24,7 @@ def test_the_number_of_a_stream_is_made_of_time_and_ordinal() -> None:
 
 
 @given(st.lists(st.integers(0, 9), min_size=2, max_size=20))
-def test_a_stream_has_a_greater_number_than_those_before_it_whatever_the_clock_says(clock: list[int]) -> None:
+def test_a_stream_has_a_greater_number_than_earlier_ones_at_any_clock_time(clock: list[int]) -> None:
     state = new_state()
     numbers = []
     for seconds in clock:

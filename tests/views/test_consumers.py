@@ -115,7 +115,7 @@ def test_the_consumers_of_one_queue_are_listed() -> None:
     assert [listed] == list(consumers(view_of(bench.state), "orders"))
 
 
-def test_it_is_the_user_of_the_view_who_must_be_allowed_to_look() -> None:
+def test_the_user_of_the_view_must_have_the_right_to_look() -> None:
     bench = Bench("orders")
     close(bench, "orders")
     with pytest.raises(Refusal):

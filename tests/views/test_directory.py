@@ -13,7 +13,7 @@ from tests.queueing.directory.harness import NORTH, add, add_sites, detach, inte
 from tests.queueing.manager_harness import Bench
 
 
-def test_its_state_is_shown_also_while_it_is_away() -> None:
+def test_the_state_of_the_directory_is_shown_also_while_it_is_away() -> None:
     bench = integrated(directory=Integration(servers=("dc1",)))
     add_sites(bench)
     detach(bench)

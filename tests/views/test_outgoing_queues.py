@@ -46,14 +46,14 @@ def test_an_outgoing_queue_shows_how_many_are_being_sent_and_how_many_the_peer_h
     assert (view.messages, view.sending, view.accepted) == (5, 2, 2)
 
 
-def test_a_queue_of_our_own_is_no_outgoing_queue() -> None:
+def test_a_local_queue_is_no_outgoing_queue() -> None:
     bench = Bench("orders")
     assert outgoing_queue(bench.state, "orders") is None
     assert outgoing_queue(bench.state, ELSEWHERE) is None
     assert list(outgoing_queues(bench.state)) == []
 
 
-def test_it_is_listed_and_found_by_its_destination() -> None:
+def test_an_outgoing_queue_is_listed_and_found_by_its_destination() -> None:
     exchange = Exchange()
     view = view_of(exchange.state)
     assert OUTGOING.showing is not None
@@ -64,7 +64,7 @@ def test_it_is_listed_and_found_by_its_destination() -> None:
     assert OUTGOING.showing.record(view, ELSEWHERE) == listed
 
 
-def test_it_is_paused_and_resumed() -> None:
+def test_an_outgoing_queue_is_paused_and_resumed() -> None:
     exchange = Exchange()
     exchange.send(ELSEWHERE, b"one")
     pause, resume = (OUTGOING.act(verb).event(0, ELSEWHERE) for verb in ("pause", "resume"))

@@ -105,7 +105,7 @@ def test_what_a_user_may_not_see_is_left_out_and_refused() -> None:
     assert why.value.status is HResult.ACCESS_DENIED
 
 
-def test_a_person_reads_the_settings_beside_the_other_fields() -> None:
+def test_the_settings_are_shown_beside_the_other_fields() -> None:
     bench = Bench()
     bench.create("fresh", label="urgent")
     assert views.QUEUE.showing is not None

@@ -73,7 +73,7 @@ def test_the_owner_and_those_that_ended_are_filters() -> None:
     assert list(records(view, owner="")) == []
 
 
-def test_it_is_found_by_its_id() -> None:
+def test_a_transaction_is_found_by_its_id() -> None:
     bench = Bench()
     bench.begin(identifier=SEVEN)
     showing = TRANSACTION.showing

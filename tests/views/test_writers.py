@@ -35,7 +35,7 @@ def test_each_user_sees_its_own() -> None:
         assert len(list(writers(view_of(bench.state, by)))) == shown
 
 
-def test_those_of_the_user_of_the_view_are_listed() -> None:
+def test_the_writers_of_the_user_of_the_view_are_listed() -> None:
     bench = Bench()
     bench.state.access.first_list = MANAGER_LIST
     publish(bench, query="hers", by=ALICE)
@@ -45,7 +45,7 @@ def test_those_of_the_user_of_the_view_are_listed() -> None:
     assert list(WRITER.listing.records(view_of(bench.state, BOB))) == []
 
 
-def test_one_is_shown_to_its_user() -> None:
+def test_a_writer_is_shown_to_its_user() -> None:
     bench = Bench()
     bench.state.access.first_list = MANAGER_LIST
     publish(bench, query="hers", by=ALICE, spread="two managers")

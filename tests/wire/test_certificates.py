@@ -66,7 +66,7 @@ def test_a_users_certificates_go_from_the_packing_into_the_directory() -> None:
 
 
 @given(st.lists(st.tuples(st.uuids(), st.binary(min_size=1, max_size=50)), max_size=4))
-def test_every_list_reads_back(given: list[tuple[UUID, bytes]]) -> None:
+def test_every_list_is_read_back(given: list[tuple[UUID, bytes]]) -> None:
     certificates = tuple(Certificate(identifier, encoded) for identifier, encoded in given)
     assert decode_certificates(encode_certificates(certificates)) == certificates
     assert all(digest_of(each.encoded) == each.digest for each in certificates)

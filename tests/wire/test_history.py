@@ -20,5 +20,5 @@ def test_the_reference_lists_every_column_with_its_type_and_no_other() -> None:
     assert f"| Column | Type | What it is |\n|---|---|---|\n{rows}\n" in REFERENCE
 
 
-def test_no_event_both_comes_and_leaves() -> None:
+def test_no_kind_of_event_is_both_an_arrival_and_a_removal() -> None:
     assert not set(CAME) & set(LEFT)

@@ -23,13 +23,13 @@ def test_a_session_key_both_ways_the_lowest_byte_first() -> None:
 
 
 @pytest.mark.spec("QB-092", "QB-292")
-def test_a_public_key_both_ways() -> None:
+def test_a_public_key_is_encoded_and_decoded() -> None:
     assert PUBLIC_KEY.encode() == PUBLIC_KEY_RAW
     assert PublicKeyBlob.decode(PUBLIC_KEY_RAW) == PUBLIC_KEY
 
 
 @given(st.integers(0, 0xFFFFFFFF), st.binary(max_size=40))
-def test_any_session_key_both_ways(algorithm: int, encrypted: bytes) -> None:
+def test_any_session_key_is_encoded_and_decoded(algorithm: int, encrypted: bytes) -> None:
     blob = SessionKeyBlob(algorithm, encrypted)
     assert SessionKeyBlob.decode(blob.encode()) == blob
 

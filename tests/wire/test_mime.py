@@ -67,7 +67,7 @@ def test_a_preamble_and_padding_are_passed_over() -> None:
     assert data_of(body) == [b"x"]
 
 
-def test_folded_fields_are_one() -> None:
+def test_folded_lines_are_one_field() -> None:
     fields = fields_of(b"Content-Type: multipart/related;\r\n\tboundary=b\r\nX : y", "part 1")
     assert fields == {"content-type": "multipart/related; boundary=b", "x": "y"}
 
@@ -109,7 +109,7 @@ def test_a_closing_delimiter_may_be_missing_where_lengths_say_enough(tail: bytes
         pytest.param(joined(*[part(b"x")] * (PARTS_LIMIT + 1)), id="many parts"),
     ],
 )
-def test_what_is_not_in_parts_is_refused(body: bytes) -> None:
+def test_a_malformed_multipart_body_is_refused(body: bytes) -> None:
     assert refused(body).why
 
 
@@ -146,6 +146,6 @@ def test_a_content_type_says_kind_boundary_charset_and_root(value: str, kind: Me
 
 
 @pytest.mark.parametrize("boundary", ["x" * (BOUNDARY_LIMIT + 1), "é"])
-def test_a_boundary_that_none_may_be_is_refused(boundary: str) -> None:
+def test_a_boundary_with_forbidden_characters_is_refused(boundary: str) -> None:
     with pytest.raises(MimeFault):
         media_type(f'multipart/related; boundary="{boundary}"')

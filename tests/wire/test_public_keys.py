@@ -48,7 +48,7 @@ def test_there_are_the_three_providers() -> None:
 
 
 @given(st.sampled_from(Purpose), st.integers(1, 2**2048), st.integers(1, 2**32 - 1))
-def test_every_key_reads_back(purpose: Purpose, modulus: int, exponent: int) -> None:
+def test_every_key_is_read_back(purpose: Purpose, modulus: int, exponent: int) -> None:
     key = PublicKey(PROVIDERS[2], purpose, modulus, exponent)
     assert decode_key(encode_key(key)) == key
 

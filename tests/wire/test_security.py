@@ -109,7 +109,7 @@ def test_no_list_and_an_empty_list_are_two_things() -> None:
     assert decode_descriptor(encode_descriptor(empty)).dacl == ()
 
 
-def test_the_parts_may_lie_in_any_order() -> None:
+def test_the_parts_may_be_in_any_order() -> None:
     head, owner, acl = SAMPLE[:20], SAMPLE[20:36], SAMPLE[36:]
     moved = bytearray(head + acl + owner)
     moved[4], moved[16] = 20 + len(acl), 20

@@ -30,7 +30,7 @@ def test_a_malformed_traceparent_is_dropped_with_its_state(parent: str) -> None:
     assert joined(parent, "a=1") == ""
 
 
-def test_of_a_later_version_the_known_fields_are_taken() -> None:
+def test_the_known_fields_of_a_later_version_are_taken() -> None:
     assert joined("cc" + PARENT[2:] + "-more") == joined("cc" + PARENT[2:]) == PARENT
 
 

@@ -22,7 +22,7 @@ def test_a_plain_document_is_read(prolog: bytes) -> None:
     assert root_of(prolog + b"<a><b/></a>")[0].tag == "b"
 
 
-def test_a_fault_tells_the_byte() -> None:
+def test_a_fault_names_the_byte() -> None:
     data = b"<a>\n  <b>\n</a>"
     fault = refused(data)
     assert "well-formed" in fault.why
@@ -56,7 +56,7 @@ def test_what_is_not_plain_is_refused_before_it_is_read(data: bytes, why: str, a
     ids=["attribute", "element", "no name", "attribute twice", "reserved"],
 )
 @pytest.mark.parametrize("rest", [b"", b'<c xmlns="msmq.namespace.xml"/>'], ids=["alone", "before a warning"])
-def test_names_without_a_namespace_are_refused_whatever_follows_them(wrong: bytes, rest: bytes) -> None:
+def test_a_name_without_a_namespace_is_refused_with_any_text_after_it(wrong: bytes, rest: bytes) -> None:
     data = b"<a>" + wrong + rest + b"</a>"
     fault = refused(data)
     assert "well-formed" in fault.why
@@ -87,5 +87,5 @@ def test_any_bytes_are_a_document_or_refused_within_them(data: bytes) -> None:
         (b'\xef\xbb\xbf<?xml version="1.0" encoding="UTF-8"?>', "utf-8"),
     ],
 )
-def test_the_declared_encoding(data: bytes, encoding: str) -> None:
+def test_the_declared_encoding_is_found(data: bytes, encoding: str) -> None:
     assert declared_encoding(data) == encoding

@@ -42,7 +42,7 @@ def envelope(*headers: str, before: str = "", body: str = "") -> str:
 
 
 @pytest.mark.spec("SR-109", "SR-110", "SR-111", "SR-112", "SR-115")
-def test_the_composed_example_both_ways() -> None:
+def test_the_composed_example_is_encoded_and_decoded() -> None:
     (signature,) = read_signatures(envelope("<path>é</path>", C7_SIGNATURE))
     start, end = C7_SIGNATURE.index("<SignedInfo>"), C7_SIGNATURE.index("<SignatureValue>")
     assert signature.signed_infos == (C7_SIGNATURE[start:end].encode(),)
@@ -84,7 +84,7 @@ def test_a_prefix_that_the_envelope_declares_means_the_namespace() -> None:
     assert read_signatures(text)[0].values == ("AA==",)
 
 
-def test_all_that_is_missing_or_twice_there_is_reported() -> None:
+def test_missing_and_repeated_parts_are_reported() -> None:
     (empty,) = read_signatures(envelope(f'<Signature xmlns="{NAMESPACE}"/>'))
     assert (empty.signed_infos, empty.methods, empty.references, empty.values) == ((), (), (), ())
     twice = "<SignedInfo><SignatureMethod/><SignatureMethod Algorithm='b'/><Reference/></SignedInfo>" * 2
@@ -107,7 +107,7 @@ def test_a_signature_is_one_in_the_header_alone(place: str) -> None:
     assert read_signatures(place) == ()
 
 
-def test_two_signatures_are_two() -> None:
+def test_two_signatures_are_both_reported() -> None:
     assert len(read_signatures(envelope(C7_SIGNATURE, C7_SIGNATURE))) == 2
 
 

@@ -78,7 +78,7 @@ def test_what_is_obsolete_is_marked() -> None:
         (algorithms.MD5, "md5", 16),
     ],
 )
-def test_digests(uri: str, name: str, size: int) -> None:
+def test_digests_equal_those_of_hashlib(uri: str, name: str, size: int) -> None:
     digest = DIGESTS[uri].of(DATA)
     assert digest == hashlib.new(name, DATA).digest()
     assert len(digest) == size

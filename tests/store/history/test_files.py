@@ -42,7 +42,7 @@ def numbers_in(folder: Path) -> list[int]:
     return [number for each in found for number in each]
 
 
-def test_a_file_lies_under_its_day_and_hour_and_is_named_by_its_events(tmp_path: Path) -> None:
+def test_a_file_is_in_the_folder_of_its_day_and_hour_and_is_named_by_its_events(tmp_path: Path) -> None:
     written(tmp_path, [events(1, [TEN, TEN + timedelta(minutes=59), TEN + timedelta(hours=1)])])
     assert [str(file.path.relative_to(tmp_path)) for file in files_in(tmp_path)] == [
         "day=2026-11-15/hour=10/00000000000000000001-00000000000000000002.parquet",
@@ -87,7 +87,7 @@ def test_a_writer_that_gives_up_leaves_nothing_behind(tmp_path: Path) -> None:
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
-def test_a_file_says_where_its_events_and_messages_lie(tmp_path: Path) -> None:
+def test_a_file_has_statistics_of_its_events_and_messages(tmp_path: Path) -> None:
     [file] = written(tmp_path, [events(1, [TEN] * 3), events(4, [TEN] * 2)])
     metadata = pq.read_metadata(file.path)
     place = PACKED.get_field_index("event_id")

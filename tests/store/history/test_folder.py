@@ -52,7 +52,7 @@ def test_a_file_and_its_folders_are_synced_before_it_is_reported(
     assert [whole for _, whole in synced] == [False, True, True, True]
 
 
-def test_other_names_are_no_files_of_ours(tmp_path: Path) -> None:
+def test_files_with_other_names_do_not_belong_to_the_history(tmp_path: Path) -> None:
     folder = tmp_path / "day=2026-11-15" / "hour=10"
     folder.mkdir(parents=True)
     for name in ("1-2.parquet", "notes.txt", ".writing-7", "x" * 20 + "-" + "1" * 20 + ".parquet"):

@@ -23,7 +23,7 @@ def test_numbers_are_aligned_to_their_size() -> None:
 
 
 @pytest.mark.spec("QP-013")
-def test_what_stands_in_a_gap_does_not_matter() -> None:
+def test_the_content_of_a_gap_is_ignored() -> None:
     for gap in (0, 0xAA, 0xBF, 0xFF):
         reader = NdrReader(bytes((7, gap, gap, gap, 1, 0, 0, 0)), NDR20)
         assert (reader.u8(), reader.u32()) == (7, 1)

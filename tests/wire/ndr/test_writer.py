@@ -66,6 +66,6 @@ def test_a_gap_is_zero() -> None:
     assert writer.take() == bytes.fromhex("ff00000000000000 0100000000000000")
 
 
-def test_a_number_that_is_too_large_is_our_own_fault() -> None:
+def test_a_number_that_is_too_large_is_a_programming_error() -> None:
     with pytest.raises(struct.error):
         NdrWriter(NDR20).u16(0x10000)

@@ -41,7 +41,7 @@ def decoder(kind: AddressKind) -> Callable[[Reader], Address]:
 
 @pytest.mark.spec("DM-277")
 @pytest.mark.parametrize(("address", "raw"), FORMS, ids=[address.kind.name for address, _ in FORMS])
-def test_each_kind_both_ways(address: Address, raw: str) -> None:
+def test_each_kind_is_encoded_and_decoded(address: Address, raw: str) -> None:
     assert address.encode() == bytes.fromhex(raw)
     assert read(decoder(address.kind), bytes.fromhex(raw)) == address
 
@@ -51,7 +51,7 @@ def test_every_kind_is_tried() -> None:
 
 
 @given(strategies.address(list(AddressKind)))
-def test_any_address_both_ways(address: Address) -> None:
+def test_any_address_is_encoded_and_decoded(address: Address) -> None:
     assert read(decoder(address.kind), address.encode()) == address
 
 

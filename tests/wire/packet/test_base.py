@@ -13,7 +13,7 @@ BASE = HEADERS[:16]
 
 
 @pytest.mark.spec("DM-269")
-def test_the_published_header_both_ways() -> None:
+def test_the_published_header_is_encoded_and_decoded() -> None:
     header, flags, size = read(BaseHeader.decode, BASE)
     assert header == BaseHeader(3, tracing=False, time_to_reach_queue=345600)
     assert (flags, size) == (3, 0x8B0)

@@ -18,7 +18,7 @@ FORMS = [
 
 @pytest.mark.spec("DM-281")
 @pytest.mark.parametrize(("header", "raw"), FORMS)
-def test_a_queue_or_none_both_ways(header: DebugHeader, raw: bytes) -> None:
+def test_a_queue_or_none_is_encoded_and_decoded(header: DebugHeader, raw: bytes) -> None:
     assert header.encode() == raw
     assert read(DebugHeader.decode, raw) == header
 

@@ -45,7 +45,7 @@ def test_the_end_is_what_the_packet_claims_not_what_came() -> None:
 
 
 @given(strategies.guid)
-def test_a_guid_both_ways(guid: UUID) -> None:
+def test_a_guid_is_encoded_and_decoded(guid: UUID) -> None:
     assert reader(guid.bytes_le).guid("a GUID") == guid
 
 
@@ -59,7 +59,7 @@ def test_the_first_groups_of_a_guid_are_little_endian() -> None:
 
 
 @given(strategies.text)
-def test_a_wide_string_both_ways(text: str) -> None:
+def test_a_wide_string_is_encoded_and_decoded(text: str) -> None:
     raw = wide(text, "a name")
     assert reader(raw).wide(len(raw), "a name") == text
     assert reader(raw + b"more").wide_to_zero(len(raw) + 4, "a name") == text

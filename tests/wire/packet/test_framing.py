@@ -48,7 +48,7 @@ def test_single_bytes_give_the_packets() -> None:
 
 @pytest.mark.mqqb("T-14")
 @given(st.lists(st.integers(0, len(STREAM)), max_size=8), st.binary(max_size=40))
-def test_any_pieces_and_any_rest_give_the_packets_that_came_whole(cuts: list[int], rest: bytes) -> None:
+def test_any_pieces_and_any_rest_give_the_complete_packets(cuts: list[int], rest: bytes) -> None:
     data = STREAM + rest
     edges = [0, *sorted(cuts), len(data)]
     pieces = [data[start:end] for start, end in itertools.pairwise(edges)]

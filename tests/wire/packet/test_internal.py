@@ -46,7 +46,7 @@ packets = st.one_of(
 
 
 @given(packets)
-def test_any_packet_both_ways(packet: InternalPacket) -> None:
+def test_any_packet_is_encoded_and_decoded(packet: InternalPacket) -> None:
     assert decode_internal(packet.encode()) == packet
 
 

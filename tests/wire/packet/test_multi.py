@@ -43,7 +43,7 @@ def test_each_kind_of_name_is_at_its_place() -> None:
 
 
 @given(strategies.multis)
-def test_any_header_both_ways(header: MultiQueueHeader) -> None:
+def test_any_header_is_encoded_and_decoded(header: MultiQueueHeader) -> None:
     assert read(MultiQueueHeader.decode, header.encode()) == header
 
 

@@ -13,13 +13,13 @@ sequences = st.integers(0, (1 << 64) - 1)
 
 
 @given(st.builds(OrderBody, sequences, strategies.long, strategies.long))
-def test_any_order_body_both_ways(body: OrderBody) -> None:
+def test_any_order_body_is_encoded_and_decoded(body: OrderBody) -> None:
     assert OrderBody.decode(body.encode()) == body
     assert len(body.encode()) == SIZE
 
 
 @given(st.builds(FinalBody, sequences, strategies.long, strategies.long, strategies.guid, strategies.long))
-def test_any_final_body_both_ways(body: FinalBody) -> None:
+def test_any_final_body_is_encoded_and_decoded(body: FinalBody) -> None:
     assert FinalBody.decode(body.encode()) == body
     assert len(body.encode()) == SIZE
 

@@ -17,7 +17,7 @@ RAW = Ping(4, OWN, is_client=True).encode()
 
 
 @given(st.builds(Ping, strategies.long, strategies.guid, st.booleans(), st.booleans()))
-def test_any_ping_both_ways(ping: Ping) -> None:
+def test_any_ping_is_encoded_and_decoded(ping: Ping) -> None:
     assert decode_ping(ping.encode()) == ping
 
 

@@ -15,7 +15,7 @@ PROPERTIES = PACKET[0x88:]
 SMALL = PropertiesHeader(label="ab", extension=b"ext", body=b"body!", slack=b"?").encode()
 
 
-def test_the_published_header_both_ways() -> None:
+def test_the_published_header_is_encoded_and_decoded() -> None:
     header = read(PropertiesHeader.decode, PROPERTIES)
     assert header == PropertiesHeader(
         acknowledgements=15,
@@ -29,7 +29,7 @@ def test_the_published_header_both_ways() -> None:
 
 
 @given(strategies.properties)
-def test_any_header_both_ways(header: PropertiesHeader) -> None:
+def test_any_header_is_encoded_and_decoded(header: PropertiesHeader) -> None:
     raw = header.encode()
     assert len(raw) % 4 == 0
     assert read(PropertiesHeader.decode, raw) == header
@@ -42,12 +42,12 @@ def test_lengths_are_counted_and_extension_and_body_are_not_aligned() -> None:
     assert SMALL[56:] == b"a\0b\0\0\0extbody!?\0"
 
 
-def test_without_a_label_there_is_none() -> None:
+def test_a_packet_without_a_label_is_read_with_an_empty_one() -> None:
     assert len(PropertiesHeader().encode()) == 56
     assert PropertiesHeader().label_bytes == b""
 
 
-def test_a_label_of_nothing_but_its_zero_is_read_as_none() -> None:
+def test_a_label_that_is_only_a_zero_is_read_as_empty() -> None:
     raw = changed(PropertiesHeader().encode(), 1, to=b"\1")
     assert read(PropertiesHeader.decode, raw + bytes(4)) == PropertiesHeader()
 

@@ -42,13 +42,13 @@ def test_each_header_is_at_its_place() -> None:
 
 
 @given(strategies.extensions)
-def test_any_extension_both_ways(extension: Extension) -> None:
+def test_any_extension_is_encoded_and_decoded(extension: Extension) -> None:
     assert read(Extension.decode, extension.encode()) == extension
 
 
 @settings(max_examples=30)
 @given(strategies.read_packets)
-def test_any_answer_both_ways(packet: ReadPacket) -> None:
+def test_any_answer_is_encoded_and_decoded(packet: ReadPacket) -> None:
     assert decode_read_packet(packet.encode()) == packet
 
 
@@ -64,7 +64,7 @@ def test_reserved_bits_the_rest_of_a_name_and_padding_are_ignored() -> None:
     assert read(Extension.decode, changed(raw, 44, to=b"?????")).subqueue.name == "retry"
 
 
-def test_an_address_of_no_kind_says_nothing() -> None:
+def test_the_other_fields_of_an_address_without_a_kind_are_ignored() -> None:
     raw = changed(RAW, len(RAW) - 22, to=b"\0")
     assert read(Extension.decode, raw).address == ExtendedAddressHeader()
 

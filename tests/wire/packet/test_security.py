@@ -42,7 +42,7 @@ def test_the_parts_come_in_order_and_padded() -> None:
 
 
 @given(strategies.securities)
-def test_any_header_both_ways(header: SecurityHeader) -> None:
+def test_any_header_is_encoded_and_decoded(header: SecurityHeader) -> None:
     assert read(SecurityHeader.decode, header.encode()) == header
 
 

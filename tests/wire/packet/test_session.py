@@ -19,7 +19,7 @@ def test_each_field_is_at_its_place() -> None:
 
 
 @given(strategies.sessions)
-def test_any_header_both_ways(header: SessionHeader) -> None:
+def test_any_header_is_encoded_and_decoded(header: SessionHeader) -> None:
     assert read(SessionHeader.decode, header.encode()) == header
 
 

@@ -16,17 +16,17 @@ SOAP_RAW = bytes.fromhex("2003 0000 02000000 6800 0000  8403 0000 01000000 0000 
 
 
 @given(strategies.envelopes)
-def test_any_envelope_both_ways(header: EnvelopeHeader) -> None:
+def test_any_envelope_is_encoded_and_decoded(header: EnvelopeHeader) -> None:
     assert read(EnvelopeHeader.decode, header.encode()) == header
 
 
 @given(strategies.compounds)
-def test_any_compound_message_both_ways(header: CompoundHeader) -> None:
+def test_any_compound_message_is_encoded_and_decoded(header: CompoundHeader) -> None:
     assert read(CompoundHeader.decode, header.encode()) == header
 
 
 @given(strategies.soaps)
-def test_any_soap_header_both_ways(header: SoapHeader) -> None:
+def test_any_soap_header_is_encoded_and_decoded(header: SoapHeader) -> None:
     assert read(SoapHeader.decode, header.encode()) == header
 
 
@@ -51,7 +51,7 @@ def test_another_section_is_refused(at: int, offset: int) -> None:
     assert fault_of(SoapHeader.decode, changed(SOAP_RAW, at, to=b"\x21")).offset == offset
 
 
-def test_a_length_that_lies_is_refused() -> None:
+def test_a_wrong_length_is_refused() -> None:
     assert fault_of(EnvelopeHeader.decode, b"\0\0\0\0\xff\xff\xff\xff" + bytes(8)).offset == 8
     assert fault_of(CompoundHeader.decode, changed(COMPOUND_RAW, 4, to=b"\xff\xff\xff\xff")).offset == 16
     assert fault_of(SoapHeader.decode, changed(SOAP_RAW, 16, to=b"\3")).offset == 20

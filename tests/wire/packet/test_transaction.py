@@ -23,11 +23,11 @@ def test_each_field_is_at_its_place() -> None:
 
 
 @given(strategies.transactions)
-def test_any_header_both_ways(header: TransactionHeader) -> None:
+def test_any_header_is_encoded_and_decoded(header: TransactionHeader) -> None:
     assert read(TransactionHeader.decode, header.encode()) == header
 
 
-def test_without_a_connector_it_has_twenty_bytes() -> None:
+def test_a_header_without_a_connector_has_twenty_bytes() -> None:
     assert len(TransactionHeader().encode()) == 20
 
 

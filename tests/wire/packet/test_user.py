@@ -35,7 +35,7 @@ def with_flags(flags: int) -> bytes:
 
 
 @pytest.mark.spec("DM-269")
-def test_the_published_header_both_ways() -> None:
+def test_the_published_header_is_encoded_and_decoded() -> None:
     header, flags = read(UserHeader.decode, USER)
     assert header == UserHeader(
         source=UUID("557358d1-9150-9595-4997-b6e611ea26c6"),
@@ -48,7 +48,7 @@ def test_the_published_header_both_ways() -> None:
 
 
 @given(strategies.users)
-def test_any_header_both_ways(header: UserHeader) -> None:
+def test_any_header_is_encoded_and_decoded(header: UserHeader) -> None:
     assert read(UserHeader.decode, header.encode(PROPERTIES))[0] == header
 
 

@@ -84,7 +84,7 @@ def test_a_session_header_that_is_announced_has_to_come() -> None:
     assert refused(raw[:-1]).offset == len(raw) - 16
 
 
-def test_padding_is_read_without_a_look() -> None:
+def test_the_content_of_padding_is_ignored() -> None:
     assert decode_user_message(PACKET[:-2] + b"\xde\xad") == decode_user_message(PACKET)
 
 

@@ -32,7 +32,7 @@ def read(text: str) -> Options:
     ],
 )
 @pytest.mark.spec("SR-006")
-def test_each_option_both_ways(options: Options, text: str) -> None:
+def test_each_option_is_encoded_and_decoded(options: Options, text: str) -> None:
     assert options.encode() == bytes.fromhex(text)
     assert read(text) == options
 

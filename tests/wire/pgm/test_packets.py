@@ -39,7 +39,7 @@ def test_each_field_is_at_its_place(packet: Packet, raw: bytes) -> None:
 
 
 @given(strategies.packets)
-def test_any_packet_both_ways(packet: Packet) -> None:
+def test_any_packet_is_encoded_and_decoded(packet: Packet) -> None:
     assert packets.decode(packets.encode(packet)) == packet
 
 
@@ -192,7 +192,7 @@ def test_addresses_may_be_of_ipv6() -> None:
     assert packets.decode(packets.encode(spm)) == spm
 
 
-def test_an_spm_may_say_nothing_of_the_window() -> None:
+def test_an_spm_may_have_no_window() -> None:
     spm = Spm(TSI, 1, 2, 0, 0x80000000, "10.0.0.1")
     assert packets.decode(packets.encode(spm)) == spm
     assert not spm.has_window

@@ -9,7 +9,7 @@ from reliquary.wire.pgm.serial import HALF, MASK, distance, unfolded
 
 
 @given(st.integers(0, MASK), st.integers(-HALF, HALF - 1))
-def test_a_distance_leads_there(start: int, way: int) -> None:
+def test_a_distance_leads_from_one_number_to_the_other(start: int, way: int) -> None:
     assert distance(start, (start + way) & MASK) == way
 
 

@@ -67,26 +67,26 @@ acks = st.builds(
 
 @pytest.mark.spec("QP-001")
 @pytest.mark.mqqp("T01")
-def test_a_bind_for_the_interface_both_ways() -> None:
+def test_a_bind_for_the_interface_is_encoded_and_decoded() -> None:
     bind = Bind(4280, 4280, 0, (ContextElement(0, QM2QM, (NDR20_SYNTAX,)),))
     assert encode_bind(PduType.BIND, 1, WHOLE, bind) == BIND
     assert decode_bind(BIND, decode_header(BIND)) == bind
 
 
-def test_an_acknowledgement_both_ways() -> None:
+def test_an_acknowledgement_is_encoded_and_decoded() -> None:
     ack = BindAck(5840, 5840, 0x12345, "38809", (ContextResult(Result.ACCEPTED, 0, NDR20_SYNTAX),))
     assert encode_ack(PduType.BIND_ACK, 1, WHOLE, ack) == ACK
     assert decode_ack(ACK, decode_header(ACK)) == ack
 
 
-def test_a_big_endian_bind() -> None:
+def test_a_big_endian_bind_is_decoded() -> None:
     bind = decode_bind(BIG_BIND, decode_header(BIG_BIND))
     assert bind == Bind(0x10B8, 0x10B8, 7, (ContextElement(5, QM2QM, (NDR20_SYNTAX,)),))
 
 
 @settings(max_examples=50)
 @given(binds, st.sampled_from((None, Verifier(9, 2, 7, b"token"))))
-def test_any_bind_both_ways(bind: Bind, verifier: Verifier | None) -> None:
+def test_any_bind_is_encoded_and_decoded(bind: Bind, verifier: Verifier | None) -> None:
     data = encode_bind(PduType.ALTER_CONTEXT, 9, 0, bind, verifier)
     header = decode_header(data)
     assert (header.type, header.length, header.call) == (PduType.ALTER_CONTEXT, len(data), 9)
@@ -97,7 +97,7 @@ def test_any_bind_both_ways(bind: Bind, verifier: Verifier | None) -> None:
 
 @settings(max_examples=50)
 @given(acks)
-def test_any_acknowledgement_both_ways(ack: BindAck) -> None:
+def test_any_acknowledgement_is_encoded_and_decoded(ack: BindAck) -> None:
     data = encode_ack(PduType.ALTER_CONTEXT_RESP, 9, 0, ack, Verifier(9, 2, 7))
     header = decode_header(data)
     assert decode_ack(data, header) == ack
@@ -123,7 +123,7 @@ def test_an_acknowledgement_that_ends_early_is_refused(size: int) -> None:
 
 
 @pytest.mark.parametrize("reason", Nak)
-def test_a_refusal_both_ways(reason: Nak) -> None:
+def test_a_refusal_is_encoded_and_decoded(reason: Nak) -> None:
     data = encode_nak(7, reason)
     assert len(data) == 24
     assert data[18:] == bytes((1, 5, 0, 0, 0, 0))

@@ -21,7 +21,7 @@ from reliquary.wire.rpc.statuses import FaultStatus
 REQUEST = bytes.fromhex("05000003 10000000 1c000000 07000000 04000000 0200 0900 61626364")
 
 
-def test_a_request_both_ways() -> None:
+def test_a_request_is_encoded_and_decoded() -> None:
     assert request_head(WHOLE, 28, 0, 7, 4, 2, 9) + b"abcd" == REQUEST
     assert decode_request(REQUEST, decode_header(REQUEST)) == Request(4, 2, 9, 24)
 
@@ -33,7 +33,7 @@ def test_an_object_stands_before_the_stub() -> None:
         decode_request(bytes(44), header._replace(length=39))
 
 
-def test_a_big_endian_request() -> None:
+def test_a_big_endian_request_is_decoded() -> None:
     data = bytes.fromhex("05000003 00000000 001c 0000 00000007 00000004 0002 0009 61626364")
     assert decode_request(data, decode_header(data)) == Request(4, 2, 9, 24)
 
@@ -55,7 +55,7 @@ def test_a_response_that_ends_before_its_stub_is_refused() -> None:
 
 
 @pytest.mark.parametrize("executed", [True, False])
-def test_a_fault_both_ways(executed: bool) -> None:
+def test_a_fault_is_encoded_and_decoded(executed: bool) -> None:
     data = encode_fault(7, 0x1002, FaultStatus.OP_RANGE, executed=executed)
     header = decode_header(data)
     assert (len(data), header.length, header.call) == (32, 32, 7)

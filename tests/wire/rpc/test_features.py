@@ -8,12 +8,12 @@ from reliquary.wire.rpc.features import FEATURES, Feature, features_syntax, offe
 from reliquary.wire.rpc.syntaxes import NDR20_SYNTAX, NDR64_SYNTAX
 
 
-def test_the_bytes_of_an_offer() -> None:
+def test_an_offer_has_the_specified_bytes() -> None:
     assert features_syntax(3).uuid.bytes_le == bytes.fromhex("2c1cb76c12984045 0300000000000000")
 
 
 @pytest.mark.parametrize("features", [0, 1, 2, 3, 0x8000000000000001])
-def test_an_offer_both_ways(features: int) -> None:
+def test_an_offer_is_encoded_and_decoded(features: int) -> None:
     assert offered_features(features_syntax(features)) == features
 
 

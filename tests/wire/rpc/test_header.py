@@ -10,7 +10,7 @@ BIND = bytes.fromhex("05 00 0b 03  10000000  4800 1000  01020304")
 BIND_BIG = bytes.fromhex("05 00 0b 03  00000000  0048 0010  04030201")
 
 
-def test_a_header_both_ways() -> None:
+def test_a_header_is_encoded_and_decoded() -> None:
     header = Header(PduType.BIND, Flag.FIRST | Flag.LAST, 72, 16, 0x04030201)
     assert header.encode() == BIND
     assert decode_header(BIND) == header

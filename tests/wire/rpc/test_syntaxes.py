@@ -17,7 +17,7 @@ def test_the_interface_has_the_identifier_of_the_specification() -> None:
 
 @pytest.mark.spec("QP-007")
 @pytest.mark.mqqp("T03")
-def test_both_transfer_syntaxes_are_spoken() -> None:
+def test_both_transfer_syntaxes_are_supported() -> None:
     assert ENCODINGS == {NDR20_SYNTAX: NDR20, NDR64_SYNTAX: NDR64}
     assert NDR20_SYNTAX.uuid.bytes_le == bytes.fromhex("045d888aeb1cc9119fe808002b104860")
     assert NDR64_SYNTAX.uuid.bytes_le == bytes.fromhex("33057171babe37498319b5dbef9ccc36")

@@ -47,12 +47,12 @@ def test_a_signature_that_is_not_aligned_is_a_part_of_the_stub() -> None:
     ],
     ids=["interface", "transfer syntax", "call", "context", "opnum", "header signing", "byte order"],
 )
-def test_headers_that_say_something_else_are_found_out(claims: Claims) -> None:
+def test_headers_that_differ_from_the_trailer_are_detected(claims: Claims) -> None:
     with pytest.raises(TrailerFault):
         cut_trailer(STUB + encode_trailer(len(STUB), CLAIMS), claims)
 
 
-def test_a_client_need_not_say_that_it_signs_headers() -> None:
+def test_a_client_need_not_announce_that_it_signs_headers() -> None:
     assert cut_trailer(trailed((0x4001, bytes(4))), CLAIMS) == STUB
 
 

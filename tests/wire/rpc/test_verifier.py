@@ -15,14 +15,14 @@ def pdu(verifier: bytes, auth: int, *, big_endian: bool = False) -> tuple[bytes,
     return data, Header(PduType.REQUEST, 3, len(data), auth, 1, big_endian)
 
 
-def test_a_verifier_both_ways() -> None:
+def test_a_verifier_is_encoded_and_decoded() -> None:
     verifier = Verifier(10, 5, 0x01020304, b"token", padding=4)
     assert verifier.encode() == bytes.fromhex("0a 05 04 00 04030201") + b"token"
     data, header = pdu(verifier.encode(), 5)
     assert decode_verifier(data, header, BODY) == verifier
 
 
-def test_a_big_endian_context_number() -> None:
+def test_a_big_endian_context_number_is_decoded() -> None:
     data, header = pdu(bytes.fromhex("0a 05 00 00 01020304") + b"token", 5, big_endian=True)
     assert decode_verifier(data, header, BODY).number == 0x01020304
 

@@ -94,7 +94,7 @@ def test_a_message_changes_its_protocol_twice_and_arrives_once_and_in_order(
     play(scene)
 
 
-def test_what_a_gateway_has_taken_outlives_it_and_its_settings(tmp_path: Path) -> None:
+def test_messages_of_a_gateway_survive_its_restart_and_new_settings(tmp_path: Path) -> None:
     async def scene() -> None:
         async with AsyncExitStack() as stack:
             last = await stack.enter_async_context(site(tmp_path / "last", tables=tables()))

@@ -67,7 +67,7 @@ def test_a_cursor_that_waits_stands_on_what_came() -> None:
 
 @pytest.mark.scene("T62")
 @pytest.mark.spec("DM-331")
-def test_a_cursor_whose_receive_was_in_vain_stands_at_the_end() -> None:
+def test_a_cursor_whose_receive_timed_out_is_at_the_end() -> None:
     scene, reader, cursor = with_cursor()
     waiting = scene.wait(reader, cursor=cursor, timeout=5)
     scene.advance(5)
@@ -78,7 +78,7 @@ def test_a_cursor_whose_receive_was_in_vain_stands_at_the_end() -> None:
 
 @pytest.mark.scene("T63")
 @pytest.mark.spec("DM-331")
-def test_a_cursor_whose_peek_was_in_vain_stands_where_it_stood() -> None:
+def test_a_cursor_whose_peek_timed_out_stays_at_its_position() -> None:
     scene, reader, cursor = with_cursor()
     place = scene.state.open.cursors[cursor].place
     waiting = scene.begin_asking(PeekMessage(0, reader, seconds(5), cursor))

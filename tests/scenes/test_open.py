@@ -161,7 +161,7 @@ def test_a_list_of_one_queue_that_changes_leads_to_the_other_queue_at_once() -> 
 
 @pytest.mark.scene("T72")
 @pytest.mark.spec("DM-259", "DM-260", "DM-261")
-def test_the_path_behind_a_name() -> None:
+def test_the_path_of_a_format_name_is_found() -> None:
     scene = Scene("orders", ".\\sales")
     orders, sales = scene.queue("orders").record, scene.queue(".\\sales").record
     here = scene.state.identity()

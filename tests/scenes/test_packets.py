@@ -27,7 +27,7 @@ def test_a_full_message_is_unchanged_after_serialize_and_deserialize() -> None:
 
 @pytest.mark.scene("T78")
 @pytest.mark.spec("DM-270", "DM-271")
-def test_without_signature_tracing_transaction_and_lists_there_are_three_headers() -> None:
+def test_a_packet_without_signature_tracing_transaction_and_lists_has_three_headers() -> None:
     packet = construct(Message(body=b"plain"))
     present = {name for name in packet.__struct_fields__ if getattr(packet, name) is not None}
     assert present == {"base", "user", "properties"}

@@ -53,7 +53,7 @@ def test_a_subqueue_has_no_journal() -> None:
 
 @pytest.mark.scene("T15")
 @pytest.mark.spec("DM-154", "DM-155", "DM-199")
-def test_a_deleted_queue_takes_its_messages_along_whatever_their_state() -> None:
+def test_a_deleted_queue_loses_its_messages_in_every_state() -> None:
     scene = Scene()
     scene.send("orders", b"m2", b"m1")
     readers = [scene.open("orders"), scene.open("orders", Access.PEEK)]
@@ -82,7 +82,7 @@ REFUSED = {
 
 @pytest.mark.scene("T16")
 @pytest.mark.spec("DM-175", "DM-176", "DM-177")
-def test_every_cell_of_the_sharing_matrix() -> None:
+def test_every_cell_of_the_sharing_matrix_is_obeyed() -> None:
     """ReceiveAdminAccess is left out here: it counts as ReceiveAccess (AN-48)."""
     every = READ + PEEK + OTHER
     for cell in product([DENY, NONE], every, [NONE, DENY], every):

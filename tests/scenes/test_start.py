@@ -12,7 +12,7 @@ from tests.scenes.harness import Scene
 
 @pytest.mark.scene("T03")
 @pytest.mark.spec("DM-097", "DM-114")
-def test_a_single_phase_transaction_does_not_outlive_the_process() -> None:
+def test_a_single_phase_transaction_does_not_survive_the_process() -> None:
     scene = Scene()
     scene.send("orders", b"m1", b"m2")
     transaction = scene.begin()

@@ -118,7 +118,7 @@ def test_numbers_that_were_not_reserved_are_found() -> None:
         audit(Contents(**{name: getattr(rows, name) for name in rows.__slots__} | {"sequence": wrong}))
 
 
-def test_a_message_that_the_facts_speak_of_and_the_disk_has_not_is_a_loss() -> None:
+def test_a_message_of_the_facts_that_is_not_on_disk_is_a_loss() -> None:
     bench = busy()
     ledger = ledger_of(bench)
     bench.receive("orders")
@@ -127,7 +127,7 @@ def test_a_message_that_the_facts_speak_of_and_the_disk_has_not_is_a_loss() -> N
         compare(contents(bench.disk), ledger)
 
 
-def test_a_message_that_no_fact_speaks_of_is_found() -> None:
+def test_a_message_without_a_fact_is_found() -> None:
     bench = busy()
     ledger = ledger_of(bench)
     bench.send("ledger", b"e")

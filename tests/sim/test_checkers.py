@@ -41,7 +41,7 @@ def receive(story: Story, *numbers: int, to: int, lost: bool = False) -> None:
         story.history.consume([b"m%d" % number for number in numbers], turned.number)
 
 
-def test_a_quiet_story_passes() -> None:
+def test_a_run_without_errors_passes() -> None:
     story = Story()
     story.sent(1, 2, 3)
     story.turn(stored(1, 2, 3))

@@ -13,7 +13,7 @@ def sending(body: bytes) -> Sending:
     return Sending(body, "label", "producer", 1, "orders", 3, express=False, request=1)
 
 
-def test_the_digest_tells_two_stories_apart() -> None:
+def test_the_digests_of_two_runs_differ() -> None:
     one, same, other = History(), History(), History()
     for history, word in ((one, "a"), (same, "a"), (other, "b")):
         history.note(1, "begin")
@@ -21,7 +21,7 @@ def test_the_digest_tells_two_stories_apart() -> None:
     assert one.digest == same.digest != other.digest
 
 
-def test_every_line_can_be_heard() -> None:
+def test_every_line_can_be_printed() -> None:
     said: list[str] = []
     History(said.append).note(1_500_000, "the power goes")
     assert said == ["  1.500000  the power goes"]
@@ -36,14 +36,14 @@ def test_what_is_sent_stands_open_until_its_sender_knows_more() -> None:
     assert known == [Standing.OPEN, Standing.CONFIRMED]
 
 
-def test_no_two_messages_look_alike() -> None:
+def test_each_message_has_a_different_name() -> None:
     history = History()
     history.sending(sending(b"a"))
     with pytest.raises(AssertionError, match="twice"):
         history.sending(sending(b"a"))
 
 
-def test_the_first_turn_that_gave_a_message_for_good_counts() -> None:
+def test_the_first_turn_that_gave_a_message_permanently_counts() -> None:
     history = History()
     history.consume([b"a"], 5)
     history.consume([b"a"], 9)

@@ -51,7 +51,7 @@ def test_power_goes_again_and_again_until_the_faults_end() -> None:
     assert server.host.ready
 
 
-def test_people_stop_it_and_set_its_calendar() -> None:
+def test_administrators_stop_the_host_and_set_its_calendar() -> None:
     server = SimulatedServer(faults=SiteFaults(stop_every=SECOND, jump_every=SECOND), queues=False)
     before = server.host.calendar.read() - server.scheduler.now
     server.passes(10 * SECOND)
@@ -102,7 +102,7 @@ def test_a_store_whose_process_has_just_ended_can_be_restored() -> None:
     assert server.process.manager.state.identity().era is not None
 
 
-def test_one_restore_begins_one_era_however_often_the_power_goes() -> None:
+def test_one_restore_begins_one_era_despite_power_cuts() -> None:
     server = SimulatedServer(faults=SiteFaults(power_at_a_point=0.3), queues=False)
     server.until(lambda: server.host.ready)
     server.host.restore(server.host.back_up(), known=True)

@@ -73,7 +73,7 @@ def test_an_age_counts_from_the_first_look_after_a_message_was_visible() -> None
         account(placed(keep=keep), looked(2), stored(1), looked(3), removed(1), looked(11), lost(1, 1, keep))
 
 
-def test_a_loss_that_tells_too_little_is_found() -> None:
+def test_a_loss_that_reports_too_few_messages_is_found() -> None:
     keep = Keep(count=1)
     with pytest.raises(Violation, match="record says only"):
         account(placed(keep=keep), stored(1, 2, 3), removed(1, 2, 3), lost(2, 1, keep))

@@ -40,7 +40,7 @@ def test_a_rebuilt_manager_knows_what_the_running_one_knows() -> None:
     compare_managers(bench.manager, walk(bench.state), rebuilt(bench))
 
 
-def test_what_only_lives_in_the_process_is_not_in_the_picture() -> None:
+def test_state_of_the_process_alone_is_not_compared() -> None:
     bench = busy()
     shown = picture(bench.state, walk(bench.state))
     assert len(shown.positions[bench.queue("orders").number]) == 3

@@ -281,7 +281,7 @@ def test_a_transaction_that_gets_both_outcomes_is_found(monkeypatch: pytest.Monk
     assert "the opposite was confirmed" in failure, failure
 
 
-def test_a_prepared_transaction_that_does_not_outlive_a_crash_is_found(
+def test_a_prepared_transaction_that_does_not_survive_a_crash_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     real = transactions.prepare

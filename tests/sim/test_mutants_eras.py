@@ -85,7 +85,9 @@ def test_a_message_that_is_taken_and_not_put_aside_is_found(monkeypatch: pytest.
     assert failure.startswith("loss"), failure
 
 
-def test_a_message_of_unknown_fate_that_is_no_dead_letter_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_message_of_unknown_outcome_that_is_no_dead_letter_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(leave, "ALWAYS_KEPT", frozenset())
     failure = first_failure(WsrmPlugin)
     assert failure.startswith("loss"), failure

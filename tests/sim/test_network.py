@@ -39,21 +39,21 @@ def purge(path: str, to: int) -> PurgeQueue:
     return PurgeQueue(to, path)
 
 
-def test_a_request_that_is_lost_never_arrives_and_its_sender_learns_nothing() -> None:
+def test_a_lost_request_never_arrives_and_its_sender_gets_no_outcome() -> None:
     server = SimulatedServer()
     server.faults.request_lost = 1.0
     assert server.ask(lambda to: PurgeQueue(to, "orders")) == NOTHING
     assert "PurgeQueue" not in server.events()
 
 
-def test_an_answer_that_is_lost_leaves_its_sender_in_the_dark() -> None:
+def test_a_lost_answer_gives_its_sender_no_outcome() -> None:
     server = SimulatedServer()
     server.faults.answer_lost = 1.0
     assert server.ask(lambda to: PurgeQueue(to, "orders")) == NOTHING
     assert "PurgeQueue" in server.events()
 
 
-def test_a_cut_ends_a_wait_and_the_server_mostly_hears_of_it() -> None:
+def test_a_cut_ends_a_wait_and_the_server_mostly_notices_it() -> None:
     server = SimulatedServer()
     server.faults.cut = 1.0
     for _ in range(10):
@@ -63,7 +63,7 @@ def test_a_cut_ends_a_wait_and_the_server_mostly_hears_of_it() -> None:
     assert 4 < len(gone) <= 10
 
 
-def test_a_caller_that_waits_when_the_power_fails_learns_nothing() -> None:
+def test_a_caller_that_waits_when_the_power_fails_gets_no_outcome() -> None:
     server = SimulatedServer()
     outcomes = server.call(lambda to: ReceiveMessages(to, "orders", timeout=FOREVER_WAIT))
     server.until(lambda: bool(server.process.manager.state.open.callers))

@@ -168,7 +168,7 @@ def test_no_other_reason_counts() -> None:
         (PeekMessage(1, "q"), False),
     ],
 )
-def test_some_requests_take_messages_for_good(request_made: Event, for_good: bool) -> None:
+def test_some_requests_take_messages_permanently(request_made: Event, for_good: bool) -> None:
     assert is_for_good(request_made) is for_good
 
 

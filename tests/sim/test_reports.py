@@ -28,7 +28,7 @@ def test_two_runs_are_equal_when_every_host_acted_alike() -> None:
     assert len({digest("a", "b"), digest("b", "a"), digest("a", "c")}) == 3
 
 
-def test_a_failure_tells_how_to_see_it_again() -> None:
+def test_a_failure_names_the_command_that_repeats_it() -> None:
     report = Report.of(7, 100, [History()], "loss: m1", " --world srmp")
     assert "BROKEN: loss: m1" in str(report)
     assert str(report).endswith("again: ./dev sim --seed 7 --world srmp")

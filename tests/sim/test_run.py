@@ -76,7 +76,7 @@ def test_the_command_runs_seeds_and_prints_a_line_for_each(capsys: pytest.Captur
     assert lines[2] == "2 seeds, 0 broken"
 
 
-def test_the_command_can_tell_everything(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_can_print_every_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--seed", "3", "--steps", "50", "--verbose"]) == 0
     out = capsys.readouterr().out
     assert "turn 0 StartManager" in out

@@ -37,7 +37,7 @@ def test_time_stands_still_while_something_happens_and_never_goes_back() -> None
     assert seen == [10]
 
 
-def test_it_runs_until_something_is_done_and_not_longer() -> None:
+def test_the_scheduler_runs_until_its_condition_is_true_and_not_longer() -> None:
     scheduler = Scheduler(SeededChance(1))
     seen: list[int] = []
     for moment in range(1, 11):
@@ -50,7 +50,7 @@ def test_it_runs_until_something_is_done_and_not_longer() -> None:
     assert len(scheduler) == 0
 
 
-def test_time_can_just_go_by() -> None:
+def test_time_passes_without_actions() -> None:
     scheduler = Scheduler(SeededChance(1))
     happened: list[int] = []
     scheduler.at(5, lambda: happened.append(scheduler.now))

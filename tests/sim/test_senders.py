@@ -13,7 +13,7 @@ def standings(server: SimulatedServer) -> Counter[Standing]:
     return Counter(sending.standing for sending in server.history.sendings.values())
 
 
-def test_without_faults_a_producer_knows_what_became_of_everything() -> None:
+def test_a_producer_without_faults_has_the_outcome_of_each_message() -> None:
     server = SimulatedServer()
     server.rounds(Producer("producer", server.context), turns=150)
     known = standings(server)
@@ -25,7 +25,7 @@ def test_without_faults_a_producer_knows_what_became_of_everything() -> None:
     assert numbers == list(range(1, len(numbers) + 1))
 
 
-def test_with_faults_a_producer_knows_that_it_does_not_know() -> None:
+def test_a_producer_with_faults_records_unknown_outcomes() -> None:
     server = SimulatedServer()
     server.faults.answer_lost = 0.2
     server.rounds(Producer("producer", server.context), turns=100)

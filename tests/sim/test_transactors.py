@@ -63,7 +63,7 @@ def test_a_prepared_transaction_that_is_gone_was_committed_because_it_is_never_f
     assert learned(GONE, durable=True, unanswered=1) == (Standing.CONFIRMED, True)
 
 
-def test_a_coordinator_tells_each_decision_until_it_is_confirmed_and_some_again() -> None:
+def test_a_coordinator_sends_each_decision_until_it_is_confirmed_and_some_again() -> None:
     server = SimulatedServer(faults=SiteFaults(answer_lost=0.1))
     applications = [kind(kind.__name__, server.context) for kind in (Producer, Coordinator)]
     server.rounds(*applications, turns=800)

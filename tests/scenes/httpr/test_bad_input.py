@@ -138,7 +138,7 @@ def said(side: Side, data: bytes, connection: int = 1) -> tuple[int, str, bool]:
 @pytest.mark.parametrize(
     ("data", "number", "outcome"), [pytest.param(*case[1:], id=f"{case[2]} {case[0]}") for case in BAD]
 )
-def test_it_is_refused_and_nothing_is_changed(data: bytes, number: int, outcome: str) -> None:
+def test_bad_input_is_refused_and_nothing_is_changed(data: bytes, number: int, outcome: str) -> None:
     side = Side("yourhost")
     assert said(side, data) == (number, outcome, True)
     assert side.bodies("incoming") == []

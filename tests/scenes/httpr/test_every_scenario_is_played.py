@@ -30,7 +30,7 @@ def test_every_scenario_is_played() -> None:
     assert sorted(set(played) - LISTED) == []
 
 
-def test_every_flow_is_played_by_our_server_our_client_and_both() -> None:
+def test_every_flow_is_played_by_the_server_agent_the_client_agent_and_both() -> None:
     played = conformance.marks(ROOT / "tests", ROOT, "httpr")
     wanted = {(flow, f"{HERE}test_chapter_4_{part}.py") for flow in FLOWS for part in PARTS}
     found = {(flow, test.partition("::")[0]) for flow in FLOWS for test in played[flow]}

@@ -52,7 +52,7 @@ def first(side: Side, path: str = "incoming") -> Message:
 
 @pytest.mark.httpr("T37")
 @pytest.mark.spec("HR-048", "HR-108", "HR-109")
-def test_a_message_goes_over_a_forwarder_word_for_word() -> None:
+def test_a_message_goes_over_a_forwarder_unchanged() -> None:
     beta = Side("beta.example", chosen=settings(forward=True))
     gamma = Side("gamma.example")
     network = Network(beta, gamma)
@@ -112,7 +112,7 @@ def test_the_next_hop_may_come_for_it() -> None:
 
 
 @pytest.mark.spec("HR-050", "HR-118")
-def test_a_forwarder_that_dies_in_between_loses_and_doubles_nothing() -> None:
+def test_a_forwarder_that_crashes_in_between_loses_and_doubles_nothing() -> None:
     beta = Side("beta.example", chosen=settings(forward=True))
     gamma = Side("gamma.example")
     network = Network(beta, gamma)
@@ -132,7 +132,7 @@ def test_a_forwarder_that_dies_in_between_loses_and_doubles_nothing() -> None:
 
 @pytest.mark.httpr("T34")
 @pytest.mark.spec("HR-084")
-def test_who_passes_nothing_on_says_so() -> None:
+def test_a_manager_that_passes_nothing_on_refuses_it() -> None:
     beta = Side("beta.example")
     alpha = ScriptedClient(beta, service="mq")
     answer = alpha.says(

@@ -149,7 +149,7 @@ def only_what_was_committed_left(turns: list[Turn]) -> None:
 
 @pytest.mark.spec("HR-050", "HR-084")
 @pytest.mark.parametrize("seed", SEEDS)
-def test_our_server_stands_any_client(seed: int) -> None:
+def test_the_server_agent_survives_any_client(seed: int) -> None:
     say = Nonsense(seed)
     side = Side("yourhost")
     sessions: list[str] = []
@@ -196,7 +196,7 @@ def test_our_server_stands_any_client(seed: int) -> None:
 @pytest.mark.spec("HR-050", "HR-053")
 @pytest.mark.parametrize("exchange", [False, True])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_our_client_stands_any_server(seed: int, exchange: bool) -> None:
+def test_the_client_agent_survives_any_server(seed: int, exchange: bool) -> None:
     say = Nonsense(seed)
     peer = Peer(responder=RESPONDER, channel="primary", pull=True, exchange=exchange, into="incoming")
     side = Side("myhost", peer)

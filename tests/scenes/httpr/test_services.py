@@ -53,7 +53,7 @@ def between(service: str) -> tuple[Side, Side, Network]:
 @pytest.mark.httpr("T06", "T08")
 @pytest.mark.spec("HR-020")
 @pytest.mark.parametrize("service", ["assured", "reliable", "datagram"])
-def test_each_class_of_service_arrives_once_whatever_is_lost(service: str) -> None:
+def test_each_class_of_service_arrives_once_despite_losses(service: str) -> None:
     """Assured is exactly once, reliable at least once, datagram at most once: once is all three."""
     here, there, network = between(service)
     lost = iter([False, True])

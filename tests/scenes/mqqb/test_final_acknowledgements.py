@@ -149,7 +149,7 @@ def test_a_refused_message_of_a_stream_has_a_final_acknowledgement_and_the_strea
 
 
 @pytest.mark.mqqb("T-76")
-def test_the_sender_learns_of_a_refusal_before_the_order_acknowledgement() -> None:
+def test_the_sender_is_notified_of_a_refusal_before_the_order_acknowledgement() -> None:
     pair = Pair()
     name = f"DIRECT=TCP:{RIGHT}\\private$\\nowhere"
     pair.left.transact(name, b"1")
@@ -161,7 +161,7 @@ def test_the_sender_learns_of_a_refusal_before_the_order_acknowledgement() -> No
 
 @pytest.mark.mqqb("T-77")
 @pytest.mark.spec("QB-264")
-def test_a_full_queue_refuses_for_good() -> None:
+def test_a_full_queue_refuses_permanently() -> None:
     bench, peer = receiving()
     bench.create("tiny", transactional=True, quota=1)
     bench.create("small", quota=1)
@@ -195,7 +195,7 @@ def fill(bench: MqqbBench, quota: int) -> None:
 @pytest.mark.parametrize(
     "to", [NOWHERE, "TCP:10.0.0.2\\private$\\orders"], ids=["no queue", "not transactional"]
 )
-def test_a_manager_without_room_refuses_no_message_of_a_stream_for_good(to: str) -> None:
+def test_a_manager_without_room_refuses_no_message_of_a_stream_permanently(to: str) -> None:
     """The final acknowledgement could not be kept, and the order acknowledgement would say "delivered"."""
     bench, peer = receiving()
     bench.handle(FlowControl(True, "the disk is almost full"))

@@ -261,7 +261,7 @@ def test_a_peer_that_has_acknowledged_all_may_be_silent() -> None:
 
 @pytest.mark.mqqb("T-42")
 @pytest.mark.spec("QB-212", "QB-218", "QB-284")
-def test_an_acknowledgement_rides_on_a_message_when_it_is_nearly_due() -> None:
+def test_an_acknowledgement_that_is_nearly_due_is_sent_with_a_message() -> None:
     bench = MqqbBench()
     bench.send(ELSEWHERE, b"a")
     peer = bench.dialled()

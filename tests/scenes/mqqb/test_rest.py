@@ -99,7 +99,7 @@ def test_a_message_outside_transactions_is_refused_by_a_transactional_queue() ->
 @pytest.mark.mqqb("T-82")
 @pytest.mark.spec("QB-256", "QB-257")
 @pytest.mark.parametrize("signed", [False, True])
-def test_every_sender_is_anonymous_whatever_identity_its_packet_claims(signed: bool) -> None:
+def test_every_sender_is_anonymous_despite_the_identity_in_its_packet(signed: bool) -> None:
     bench = MqqbBench(settings=MqqbSettings(insecure_nacks=True))
     claimed = parse_sid("S-1-5-21-1-2-3-1000")
     for name, writer, expected in (("theirs", claimed, []), ("open", ANONYMOUS_USER, [b"a"])):
@@ -350,7 +350,7 @@ def test_a_restored_receiver_goes_on_after_numbers_that_will_never_come() -> Non
     assert bench.mqqb.counts[Count.GAPS_CLOSED] == 1
 
 
-def test_all_that_leaves_can_be_read_by_the_decoder() -> None:
+def test_the_decoder_can_read_every_packet_that_leaves() -> None:
     pair = Pair()
     pair.left.send(f"DIRECT=TCP:{RIGHT}\\private$\\orders", b"a")
     pair.run()

@@ -285,7 +285,7 @@ def test_a_message_before_its_turn_is_dropped_until_the_hole_is_filled() -> None
 
 @pytest.mark.mqqb("T-68")
 @pytest.mark.spec("QB-130", "QB-131", "QB-142", "QB-161", "QB-162")
-def test_order_acknowledgements_wait_for_more_messages_but_not_for_ever() -> None:
+def test_order_acknowledgements_wait_for_more_messages_for_a_limited_time() -> None:
     bench, peer = receiving()
     peer.user(b"1", to=LEDGER, stream=(1, 0))
     bench.advance(0.4)
@@ -406,7 +406,7 @@ def test_the_progress_of_streams_is_shown() -> None:
 
 
 @pytest.mark.mqqb("T-79")
-def test_a_stranger_empties_no_outgoing_queue() -> None:
+def test_another_manager_empties_no_outgoing_queue() -> None:
     bench, peer, stream = sent_five()
     stranger = bench.accepted("10.0.0.66", STRANGER)
     stranger.order_ack(stream, 5)

@@ -164,7 +164,7 @@ def contents(side: Side) -> tuple[Any, ...]:
 @pytest.mark.parametrize(
     ("post", "name"), [pytest.param(*case[1:], id=f"{case[0]} {case[2]}") for case in REFUSED]
 )
-def test_it_is_refused_for_good_and_nothing_is_changed(post: Post, name: str) -> None:
+def test_a_bad_message_is_refused_permanently_and_nothing_is_changed(post: Post, name: str) -> None:
     side = Side()
     before = contents(side)
     answer = side.post(*post)
@@ -199,7 +199,7 @@ ACCEPTED = {
 )
 @pytest.mark.srmp("F-33", "F-47", "F-51")
 @pytest.mark.parametrize("case", ACCEPTED)
-def test_it_is_accepted_and_in_its_queue(case: str) -> None:
+def test_an_unusual_message_is_accepted_and_in_its_queue(case: str) -> None:
     side = Side()
     assert side.post(*ACCEPTED[case]).status == 200
     (delivered,) = side.receive("orders").messages
@@ -250,7 +250,7 @@ IGNORED = {
 @pytest.mark.srmp("F-52", "F-53", "F-57")
 @pytest.mark.spec("SR-194")
 @pytest.mark.parametrize("case", IGNORED)
-def test_it_means_nothing_and_is_not_sent_again(case: str) -> None:
+def test_a_message_without_a_meaning_is_confirmed_and_ignored(case: str) -> None:
     side = Side("alpha.example")
     side.create("admin")
     before = contents(side)

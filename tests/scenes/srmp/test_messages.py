@@ -94,7 +94,7 @@ def test_a_message_whose_answer_was_lost_goes_again_and_is_taken_once() -> None:
 
 
 @pytest.mark.spec("SR-122", "SR-156", "SR-260")
-def test_no_two_messages_have_one_identifier_whatever_restarts() -> None:
+def test_no_two_messages_have_one_identifier_despite_restarts() -> None:
     """The manager's own identifiers are on disk with the message: nothing else counts them."""
     alpha, beta, network = pair()
     for crash in (False, True, True):
@@ -132,7 +132,7 @@ def test_a_message_that_was_not_taken_in_time_goes_to_no_reader() -> None:
 
 @pytest.mark.srmp("T-25")
 @pytest.mark.spec("SR-054", "SR-120")
-def test_a_durable_message_outlives_its_sender_and_keeps_the_moment_it_was_sent() -> None:
+def test_a_durable_message_survives_its_sender_and_keeps_the_moment_it_was_sent() -> None:
     alpha, beta, network = pair()
     alpha.plain(beta.url(), b"durable")
     alpha.flush()
@@ -149,7 +149,7 @@ def test_a_durable_message_outlives_its_sender_and_keeps_the_moment_it_was_sent(
 
 @pytest.mark.srmp("T-26", "T-28", "T-29", "T-32", "T-35")
 @pytest.mark.spec("SR-078", "SR-081", "SR-210", "SR-296")
-def test_receipts_come_as_posts_of_their_own_and_lie_in_the_administration_queue() -> None:
+def test_receipts_come_as_separate_posts_into_the_administration_queue() -> None:
     alpha, beta, network = pair()
     alpha.plain(
         beta.url(),
@@ -178,7 +178,7 @@ def test_receipts_come_as_posts_of_their_own_and_lie_in_the_administration_queue
 
 @pytest.mark.srmp("T-30", "T-33")
 @pytest.mark.parametrize("asked", [(), (Acknowledgement.POS_RECEIVE,)])
-def test_who_does_not_ask_for_bad_news_hears_none(asked: tuple[Acknowledgement, ...]) -> None:
+def test_a_sender_that_requests_no_negative_receipts_gets_none(asked: tuple[Acknowledgement, ...]) -> None:
     alpha, beta, network = pair()
     alpha.plain(beta.url(), b"x", acknowledgements=asked, administration_queue=alpha.url("admin"))
     network.carry()
@@ -192,7 +192,7 @@ def test_who_does_not_ask_for_bad_news_hears_none(asked: tuple[Acknowledgement, 
     ("leaves", "number"),
     [("purged", 49153), ("deleted", 49152), ("too old", 49154), ("rejected", 49156)],
 )
-def test_a_sender_that_asks_for_bad_news_learns_how_the_message_left_its_queue(
+def test_a_sender_that_requests_negative_receipts_gets_the_reason_of_the_removal(
     leaves: str, number: int
 ) -> None:
     alpha, beta, network = pair()
@@ -223,7 +223,7 @@ def test_a_sender_that_asks_for_bad_news_learns_how_the_message_left_its_queue(
 
 @pytest.mark.srmp("T-60", "T-62")
 @pytest.mark.spec("SR-186", "SR-311")
-def test_a_forwarder_passes_a_message_on_word_for_word() -> None:
+def test_a_forwarder_passes_a_message_on_unchanged() -> None:
     away = (Redirection("http://beta.example/*", "http://gate.example/"),)
     alpha = Side("alpha.example", settings=SrmpSettings(outbound_redirections=away))
     gate = Side("gate.example", settings=SrmpSettings(store_and_forward=True))

@@ -89,7 +89,7 @@ def test_a_post_that_is_cut_off_is_not_stored() -> None:
 
 
 @pytest.mark.srmp("F-06")
-def test_too_much_is_refused_for_good(caplog: Log) -> None:
+def test_a_request_that_is_too_large_is_refused_permanently(caplog: Log) -> None:
     async def scene(here: Server) -> None:
         assert await here.post(*user_message(body=b"x" * LARGEST)) == 400
         assert here.bodies() == []

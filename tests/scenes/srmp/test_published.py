@@ -69,7 +69,7 @@ def posted(side: Side, number: int = 0) -> Went:
 
 
 @pytest.mark.spec("SR-001", "SR-021", "SR-033", "SR-034")
-def test_4_1_a_simple_message() -> None:
+def test_4_1_a_simple_message_is_taken() -> None:
     side = machine2("20070608T164420")
     post = as_posted("4_1", b"First Message", 53287)
     assert [side.post(*post).status for _ in range(2)] == [
@@ -83,7 +83,7 @@ def test_4_1_a_simple_message() -> None:
 
 
 @pytest.mark.spec("SR-089", "SR-282")
-def test_4_2_a_message_with_the_element_of_msmq() -> None:
+def test_4_2_a_message_with_the_element_of_msmq_is_taken_once() -> None:
     side = machine2("20070719T031141")
     order = b'<?xml version="1.0"?>\r\n<Order><orderId>3</orderId></Order>'
     assert [side.post(*as_posted("4_2", order, 26500)).status for _ in range(2)] == [200, 200]
@@ -153,7 +153,7 @@ def test_4_3_the_receipts_come_to_our_machine1() -> None:
 
 @pytest.mark.srmp("F-39", "F-74")
 @pytest.mark.spec("SR-138", "SR-251", "SR-252")
-def test_4_4_a_stream_of_three_and_a_receipt_for_each() -> None:
+def test_4_4_a_stream_of_three_gets_a_receipt_for_each() -> None:
     side = machine2("20070619T165957")
     bodies = {"first": b"First Message", "second": b"Message 0", "third": b"Last Message"}
     for number, (name, body) in enumerate(bodies.items()):
@@ -184,7 +184,7 @@ def test_4_4_with_one_source_for_all_three_messages() -> None:
 
 @pytest.mark.srmp("T-36", "T-40", "T-41")
 @pytest.mark.spec("SR-220", "SR-225")
-def test_4_4_our_machine1_sends_the_stream_and_hears_the_receipts() -> None:
+def test_4_4_our_machine1_sends_the_stream_and_gets_the_receipts() -> None:
     """The scene follows 3.1.1.2: a new stream begins when all is acknowledged; so all three go first."""
     side = at(Side("machine1", settings=SrmpSettings(capital_stream=True)), "20070619T165959")
     side.create("receipts")
@@ -209,7 +209,7 @@ def test_4_4_our_machine1_sends_the_stream_and_hears_the_receipts() -> None:
 
 @pytest.mark.srmp("T-72")
 @pytest.mark.spec("SR-005", "SR-032")
-def test_4_5_a_message_by_multicast() -> None:
+def test_4_5_a_message_arrives_by_multicast() -> None:
     example = VECTORS["published_4_5"]
     side = machine2("20070608T023720")
     side.create("group", multicast_address="234.1.1.1:8001")

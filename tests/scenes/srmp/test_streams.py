@@ -119,7 +119,7 @@ def test_a_message_that_the_receiver_refuses_does_not_stop_the_others() -> None:
 
 @pytest.mark.srmp("T-50", "T-51", "T-54")
 @pytest.mark.spec("SR-144", "SR-227", "SR-243")
-def test_a_sender_that_asked_for_dead_letters_learns_what_became_of_each() -> None:
+def test_a_sender_that_requests_dead_letters_gets_the_outcome_of_each_message() -> None:
     alpha, beta, network = pair()
     to = beta.url("torders")
     alpha.stream(to, b"plain")
@@ -268,7 +268,7 @@ def test_all_spellings_of_a_destination_are_streams_that_do_not_disturb_each_oth
 
 
 @pytest.mark.srmp("T-78")
-def test_a_stream_keeps_its_order_whatever_priorities_its_messages_get() -> None:
+def test_a_stream_keeps_its_order_with_any_priorities() -> None:
     bench = Receiving()
     for number, priority in ((1, 0), (2, 7), (3, 3)):
         assert bench.post(*stream_message(number, priority=priority)).status == 200
@@ -281,7 +281,7 @@ def test_a_stream_keeps_its_order_whatever_priorities_its_messages_get() -> None
 @pytest.mark.srmp("T-42", "T-44", "T-47")
 @pytest.mark.spec("SR-069", "SR-070")
 @pytest.mark.parametrize("seed", range(12))
-def test_whatever_is_lost_all_that_does_not_expire_arrives_once_and_in_order(seed: int) -> None:
+def test_all_messages_that_do_not_expire_arrive_once_and_in_order_despite_losses(seed: int) -> None:
     """POSTs and answers get lost, receipts are swallowed, messages expire, and all crash now and then.
 
     Every other time there is a forwarder between them.

@@ -253,7 +253,7 @@ def test_what_comes_late_on_older_connections_does_no_harm(late_on_old_connectio
 
 
 @pytest.mark.spec("HR-041")
-def test_older_connections_that_are_still_heard_are_found(
+def test_older_connections_that_are_still_served_are_found(
     monkeypatch: pytest.MonkeyPatch, late_on_old_connections: None
 ) -> None:
     for kind in (RequestBegun, RequestArrived):
@@ -273,7 +273,7 @@ def heard_again(real: Callable[..., None]) -> Callable[..., None]:
 
 @pytest.mark.long
 @pytest.mark.spec("HR-042", "HR-043")
-def test_responses_of_older_connections_that_are_heard_are_found(
+def test_responses_of_older_connections_that_are_processed_are_found(
     monkeypatch: pytest.MonkeyPatch, late: None
 ) -> None:
     real = client_agent.on_response

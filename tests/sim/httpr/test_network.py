@@ -112,7 +112,7 @@ def test_what_was_given_up_arrives_late_on_its_own_connection_or_on_a_new_one() 
         (Command.PULL, "", True),
     ],
 )
-def test_without_a_session_no_report_comes_late_on_a_new_connection(
+def test_no_report_comes_late_on_a_new_connection_without_a_session(
     command: Command, session: str, comes: bool
 ) -> None:
     arrived = []
@@ -125,7 +125,7 @@ def test_without_a_session_no_report_comes_late_on_a_new_connection(
     assert bool(arrived) is comes
 
 
-def test_without_a_session_no_batch_comes_late_that_was_forgotten() -> None:
+def test_no_forgotten_batch_comes_late_without_a_session() -> None:
     for seed in range(30):
         agents = TwoAgents(seed, repeated=1.0, latest_repeat=LATE)
         agents.push(1)
@@ -136,7 +136,7 @@ def test_without_a_session_no_batch_comes_late_that_was_forgotten() -> None:
         assert agents.arrived == [(1, b"1")]
 
 
-def test_a_server_ends_a_connection_and_both_hear_of_it() -> None:
+def test_a_server_ends_a_connection_and_both_ends_are_notified() -> None:
     agents = TwoAgents()
     agents.push(1)
     agents.passes()

@@ -132,7 +132,7 @@ def test_a_client_that_forgets_what_it_delivered_delivers_it_twice(monkeypatch: 
     assert first_failure().startswith("duplication: an application of")
 
 
-def test_a_memory_that_does_not_outlive_the_process_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_memory_that_does_not_survive_the_process_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client_state, "every", lambda *_: ())
     assert first_failure().startswith("recovery: doubts of mqqp")
 

@@ -109,7 +109,7 @@ def test_an_effect_that_is_not_of_mqqp_is_an_error() -> None:
     [(Plan.ONE, 1, 1), (Plan.EACH, 2, 1), (Plan.APART, 2, 2), (Plan.MANY, 3, 2)],
     ids=str,
 )
-def test_when_a_client_ends_a_link_the_server_notices_it_and_the_client_hears_nothing(
+def test_a_link_that_its_client_ends_is_noticed_by_the_server_alone(
     plan: Plan, connections: int, associations: int
 ) -> None:
     sites = linked(plan)

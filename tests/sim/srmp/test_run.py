@@ -58,7 +58,7 @@ def test_a_failure_names_the_promise_and_the_command_that_repeats_it(
     assert "again: ./dev sim --seed 5 --world srmp" in capsys.readouterr().out
 
 
-def test_the_command_can_tell_what_each_site_does(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_can_print_the_steps_of_each_site(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--seed", "3", "--world", "srmp", "--steps", "50", "--verbose"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert {"a", "b"} <= {line.partition(" ")[0] for line in lines}

@@ -15,7 +15,7 @@ from reliquary.sim.world.register import Register
 from tests.sim.written_history import ORDERS, OTHER, message, position, queue
 
 
-def test_of_a_removal_that_was_lost_only_express_messages_are_gone() -> None:
+def test_a_removal_that_was_lost_removes_only_express_messages() -> None:
     """Seed 12135: an express acknowledgement of the purge was read before the crash."""
     express, recoverable = Position(1, 1, 9, 0, express=True), Position(2, 2, 9, 0)
     purged = facts.PositionsRemoved(7, (express, recoverable), MessageClass.NACK_PURGED)

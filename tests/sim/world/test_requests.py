@@ -99,7 +99,7 @@ def test_a_server_that_stops_says_so_and_one_that_is_gone_does_not() -> None:
     assert sites.ended == [(1, 503), (2, Failure.NO_CONNECTION)]
 
 
-def test_a_server_that_dies_breaks_the_connections_to_it() -> None:
+def test_a_server_that_ends_breaks_the_connections_to_it() -> None:
     sites = TwoSites()
     sites.ask(1, 2)
     sites.passes()
@@ -143,7 +143,7 @@ def test_sites_that_cannot_reach_each_other_time_out_until_the_faults_end() -> N
     assert len(sites.arrived) == before + 1
 
 
-def test_an_effect_that_asks_nothing_of_the_network_does_nothing() -> None:
+def test_an_effect_without_a_request_does_nothing() -> None:
     sites = TwoSites()
     sites.perform(DoNothing())
     sites.passes()

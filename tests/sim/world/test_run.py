@@ -31,7 +31,7 @@ def test_a_seed_does_not_depend_on_how_strings_are_hashed(plugin: type[Plugin]) 
 
 
 @pytest.mark.parametrize("seed", range(1, 5))
-def test_sites_may_speak_two_protocols_at_once(seed: int) -> None:
+def test_sites_may_use_two_protocols_at_once(seed: int) -> None:
     world = World(seed, [SrmpPlugin, HttprPlugin])
     world.play(world.steps)
     events = {type(turned.event) for site in world.sites.values() for turned in site.history.turns}

@@ -65,7 +65,7 @@ def test_a_deleted_queue_takes_all_its_messages_along() -> None:
     check(bench.state)
 
 
-def test_a_receipt_does_not_outlive_its_queue() -> None:
+def test_a_receipt_does_not_survive_its_queue() -> None:
     bench = Bench()
     bench.send("orders", b"held")
     receipt = bench.receive("orders", hold=60).receipt

@@ -139,7 +139,7 @@ def test_a_request_that_was_refused_half_way_stops_the_machine(monkeypatch: pyte
     assert bench.bodies() == []
 
 
-def test_a_carrier_that_speaks_of_a_queue_that_is_gone_is_heard_and_changes_nothing() -> None:
+def test_a_signal_about_a_deleted_queue_is_taken_and_changes_nothing() -> None:
     words = (
         TransferAccepted(99, (1,)),
         TransferEnded(99, (1,), Outcome.DELIVERED),

@@ -267,7 +267,7 @@ def test_what_a_prepared_transaction_received_can_still_be_peeked_at_if_it_allow
 @pytest.mark.parametrize("committed", [True, False])
 @pytest.mark.parametrize("again", [True, False])
 @pytest.mark.spec("DM-108", "DM-115", "DM-154")
-def test_a_prepared_transaction_outlives_the_queue_it_worked_on(again: bool, committed: bool) -> None:
+def test_a_prepared_transaction_survives_the_queue_it_worked_on(again: bool, committed: bool) -> None:
     bench = Bench("other", "orders")
     bench.send("orders", b"received")
     transaction = bench.begin()

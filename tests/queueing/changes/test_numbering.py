@@ -21,7 +21,7 @@ def test_the_number_of_a_message_is_its_own_sequence_where_nothing_forbids_it() 
     assert every(bench.state, LATE) == {}
 
 
-def test_the_feed_is_in_the_order_of_arrival_whatever_the_priorities_are() -> None:
+def test_the_feed_is_in_the_order_of_arrival_with_any_priorities() -> None:
     bench = Bench()
     opened(bench)
     for priority in (0, 7, 3, 0):
@@ -182,7 +182,7 @@ def test_a_queue_that_is_not_read_pays_nothing() -> None:
     assert bench.queue().feed.mark == 0
 
 
-def test_late_numbers_outlive_the_last_consumer_and_go_with_their_messages() -> None:
+def test_late_numbers_survive_the_last_consumer_and_go_with_their_messages() -> None:
     bench = Bench()
     opened(bench)
     transaction = bench.begin()

@@ -40,7 +40,7 @@ def test_a_stored_message_has_its_rows_and_is_counted(made: FactBench) -> None:
     check(made.state)
 
 
-def test_a_message_at_home_is_in_the_row_of_its_position_until_it_moves(made: FactBench) -> None:
+def test_an_inline_message_is_in_the_row_of_its_position_until_it_moves(made: FactBench) -> None:
     position = made.at(1, home=made.orders.number)
     made.store(position)
     key = position_key(made.orders.number, position.lookup_id)
@@ -56,7 +56,7 @@ def test_a_message_at_home_is_in_the_row_of_its_position_until_it_moves(made: Fa
     assert every(made.state, POSITIONS) == {}
 
 
-def test_a_message_at_home_goes_with_its_position(made: FactBench) -> None:
+def test_an_inline_message_is_removed_with_its_position(made: FactBench) -> None:
     position = made.at(1, home=made.orders.number)
     made.store(position)
     made.bench.flush()
@@ -66,7 +66,7 @@ def test_a_message_at_home_goes_with_its_position(made: FactBench) -> None:
     check(made.state)
 
 
-def test_a_message_at_home_that_is_delayed_or_marked_stays_complete(made: FactBench) -> None:
+def test_an_inline_message_that_is_delayed_or_marked_stays_complete(made: FactBench) -> None:
     home = made.orders.number
     made.store(made.at(1, home=home), made.at(2, home=home))
     for sequence in (1, 2):

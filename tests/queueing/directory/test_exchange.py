@@ -107,7 +107,7 @@ def test_a_change_names_attributes_and_never_the_identifier() -> None:
         exchange.changed(ObjectKind.SITE, ONE, {})
 
 
-def test_a_condition_is_read_as_people_write_it() -> None:
+def test_a_condition_is_an_attribute_an_operator_and_a_value() -> None:
     assert exchange.condition("actual_cost <= 9") == Filter("actual_cost", Operator.LESS_THAN_OR_EQUAL, "9")
     assert exchange.conditions(["a=b=c", "d!="]) == (
         Filter("a", Operator.EQUALS, "b=c"),

@@ -257,7 +257,7 @@ def test_a_query_that_is_not_used_ends_by_itself() -> None:
     assert bench.state.directory.queries == {}
 
 
-def test_only_so_many_queries_are_open_at_once() -> None:
+def test_the_number_of_open_queries_is_limited() -> None:
     bench = integrated()
     for _ in range(QUERY_LIMIT):
         assert begin(bench).succeeded

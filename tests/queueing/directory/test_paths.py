@@ -16,7 +16,7 @@ from reliquary.queueing.model.directory.objects import (
 HOST = "bench.shop.example"
 
 
-def test_each_object_that_lies_in_a_tree_gets_its_place() -> None:
+def test_each_object_of_a_tree_gets_its_path() -> None:
     queue = with_paths(QueueObject(pathname="BENCH\\orders"), HOST)
     assert isinstance(queue, QueueObject)
     assert queue.full_path == "CN=orders,CN=msmq,CN=BENCH,CN=Computers,DC=shop,DC=example"

@@ -49,7 +49,7 @@ def costs(*filters: Filter) -> list[int]:
         (Operator.GREATER_THAN_OR_EQUAL, [5, 9]),
     ],
 )
-def test_there_are_six_operators(operator: Operator, found: list[int]) -> None:
+def test_the_six_operators_compare(operator: Operator, found: list[int]) -> None:
     assert costs(Filter("actual_cost", operator, 5)) == found
     assert len(COMPARE) == len(Operator) == 6
 
@@ -61,7 +61,7 @@ def test_all_filters_must_let_an_object_through_and_none_lets_all() -> None:
     assert costs() == [5, 1, 9]
 
 
-def test_text_compares_without_regard_to_case_and_values_come_as_people_write_them() -> None:
+def test_text_compares_without_regard_to_case_and_values_are_parsed() -> None:
     manager = ManagerObject(computer_name="Here", operating_system_type=OperatingSystemType.WIN_SERVER)
     for attribute, value in (("computer_name", "HERE"), ("operating_system_type", "win-server")):
         assert matcher(ObjectKind.QUEUE_MANAGER, [Filter(attribute, Operator.EQUALS, value)])(manager)

@@ -137,7 +137,7 @@ def test_what_is_not_there_cannot_be_deleted() -> None:
     assert answer.result is DirectoryResult.OBJECT_NOT_FOUND
 
 
-def test_an_import_takes_all_in_whatever_the_order() -> None:
+def test_an_import_takes_all_objects_in_any_order() -> None:
     bench = Bench()
     link = RoutingLink(identifier=OTHER, site1=NORTH, site2=SOUTH)
     sites = [Site(identifier=NORTH, name="north"), Site(identifier=SOUTH, name="south")]

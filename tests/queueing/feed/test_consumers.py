@@ -12,7 +12,7 @@ from tests.queueing.manager_harness import Bench
 from tests.queueing.state_checks import every
 
 
-def test_the_lowest_cursor_pins() -> None:
+def test_the_lowest_cursor_decides_which_messages_are_kept() -> None:
     bench = Bench()
     bench.send("orders", *[b"x"] * 9)
     opened(bench, name="one")
@@ -27,7 +27,7 @@ def test_the_lowest_cursor_pins() -> None:
     assert every(bench.state, CONSUMERS) == {}
 
 
-def test_a_queue_has_so_many_consumers_and_no_more() -> None:
+def test_the_number_of_consumers_of_a_queue_is_limited() -> None:
     queue = Bench().queue()
     queue.feed.consumers = {str(each): Consumer(0, 0, 0) for each in range(CONSUMER_LIMIT)}
     with pytest.raises(UsageError, match="at most 1000 consumers"):
@@ -35,6 +35,6 @@ def test_a_queue_has_so_many_consumers_and_no_more() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "x" * (NAME_LIMIT + 1), "a\nb"])
-def test_a_name_that_none_may_have_is_refused(name: str) -> None:
+def test_a_forbidden_name_is_refused(name: str) -> None:
     with pytest.raises(UsageError, match="the name of a consumer"):
         check_consumer(Bench().queue(), name)

@@ -46,7 +46,7 @@ def bench() -> Bench:
     return made
 
 
-def test_of_too_many_messages_the_oldest_are_lost(bench: Bench) -> None:
+def test_the_oldest_of_too_many_messages_are_lost(bench: Bench) -> None:
     limited(bench, Keep(count=4))
     passed(bench, *[b"%d" % each for each in range(10)])
     assert left(bench) == [b"6", b"7", b"8", b"9"]
@@ -54,7 +54,7 @@ def test_of_too_many_messages_the_oldest_are_lost(bench: Bench) -> None:
     check(bench.state)
 
 
-def test_of_too_many_bytes_the_oldest_are_lost(bench: Bench) -> None:
+def test_the_oldest_messages_beyond_the_byte_limit_are_lost(bench: Bench) -> None:
     passed(bench, b"first", b"second", b"third")
     size = bench.queue().feed.retained_size
     limited(bench, Keep(bytes=size))
@@ -188,7 +188,7 @@ def test_a_limit_of_the_consumer_goes_before_that_of_the_queue_and_of_the_settin
     assert left(bench) == [b"f", b"g", b"h"]
 
 
-def test_limits_and_losses_outlive_a_restart(bench: Bench) -> None:
+def test_limits_and_losses_survive_a_restart(bench: Bench) -> None:
     limited(bench, Keep(count=5, age=seconds(160)), name="")
     bench.advance(50)
     passed(bench, *[b"x"] * 6)

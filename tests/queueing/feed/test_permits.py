@@ -35,10 +35,10 @@ REQUESTS = [
 
 
 @pytest.mark.parametrize(("make", "right"), REQUESTS)
-def test_with_its_right_alone_a_request_is_heard(make: Make, right: QueueRight) -> None:
+def test_a_request_with_its_right_alone_is_accepted(make: Make, right: QueueRight) -> None:
     check_allowed(make, right)
 
 
 @pytest.mark.parametrize(("make", "right"), REQUESTS)
-def test_without_its_right_a_request_is_refused_and_changes_nothing(make: Make, right: QueueRight) -> None:
+def test_a_request_without_its_right_is_refused_and_changes_nothing(make: Make, right: QueueRight) -> None:
     check_refused(make, right)

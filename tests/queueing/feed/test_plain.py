@@ -84,7 +84,7 @@ USUAL = [Position((4 << LANE_SHIFT) + 300 + each, 70_000 + each, 1_100, 10**15) 
     ],
 )
 @pytest.mark.parametrize("place", [0, 2, LEAST])
-def test_one_other_row_makes_the_page_one_of_single_rows(other: bytes | QueueRow, place: int) -> None:
+def test_one_different_row_makes_the_page_a_list_of_rows(other: bytes | QueueRow, place: int) -> None:
     rows: list[object] = [value(each) for each in USUAL]
     assert plain_positions(rows) is not None
     rows.insert(place, other)
@@ -107,7 +107,7 @@ def test_few_rows_are_decoded_one_by_one() -> None:
     assert plain_positions([]) is None
 
 
-def test_equal_positions_are_equal_however_they_lie_in_memory() -> None:
+def test_equal_positions_are_equal_in_columns_and_in_lists() -> None:
     found = plain_positions([value(each) for each in USUAL])
     assert found == USUAL
     assert found != USUAL[1:]

@@ -71,7 +71,7 @@ def test_a_range_is_what_the_whole_has_in_it(seed: int) -> None:
         assert feed(bench, first, last) == part
 
 
-def test_without_a_consumer_it_is_what_is_in_the_queue_now() -> None:
+def test_a_read_without_a_consumer_returns_the_present_messages_of_the_queue() -> None:
     bench, cursor = scattered(3)
     there = {row.position.lookup_id for row in every(bench.state, POSITIONS).values()}
     found = read(bench.state, bench.queue(), cursor, mark(bench), 1000, whole=False).positions
@@ -85,7 +85,7 @@ def test_what_a_reader_has_and_has_not_consumed_is_read() -> None:
     assert bodies(bench, name="") == [b"held", b"free"]
 
 
-def test_messages_that_lie_in_the_rows_come_with_their_positions() -> None:
+def test_messages_in_the_rows_come_with_their_positions() -> None:
     bench = Bench()
     bench.send("orders", b"early", b"late", b"gone")
     opened(bench)  # from here on, messages have rows of their own

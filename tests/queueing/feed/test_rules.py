@@ -33,7 +33,7 @@ def looked(bench: Bench, *names: str, **more: Any) -> list[str]:
 # -- which feeds
 
 
-def test_a_look_tells_all_there_is_to_know() -> None:
+def test_a_look_returns_mark_cursor_and_totals() -> None:
     bench = Bench()
     bench.send("orders", b"abc", b"def")
     opened(bench, at=1)
@@ -85,7 +85,7 @@ def test_what_is_reported_of_a_feed_waits_for_all_that_came_before() -> None:
         assert bench.handle(asked).waits
 
 
-def test_a_pattern_finds_the_queues_of_applications_whatever_their_case() -> None:
+def test_a_pattern_finds_the_queues_of_applications_without_regard_to_case() -> None:
     bench = Bench("orders", "Orders2", "invoices", "orders;late", ".\\orders")
     bench.send(AWAY, b"x")
     assert looked(bench, "ORD*") == ["orders", "Orders2"]
@@ -155,7 +155,7 @@ def test_no_consumer_moves_beyond_the_mark_it_got() -> None:
     assert moved(bench, bench.state.numbers.sequence).status is HResult.OK
 
 
-def test_who_is_dropped_is_not_known_any_more() -> None:
+def test_a_dropped_consumer_is_not_known_any_more() -> None:
     bench = Bench()
     opened(bench)
     assert dropped(bench).status is HResult.OK
@@ -175,7 +175,7 @@ ASKED = {
 
 
 @pytest.mark.parametrize("ask", ASKED.values(), ids=ASKED)
-def test_only_queues_of_ours_have_feeds(ask: Any) -> None:
+def test_only_local_queues_have_feeds(ask: Any) -> None:
     bench = Bench()
     bench.send(AWAY, b"x")
     before = durable(bench.state)
@@ -188,7 +188,7 @@ def test_only_queues_of_ours_have_feeds(ask: Any) -> None:
     assert durable(bench.state) == before
 
 
-def test_moves_and_drops_of_a_queue_that_is_not_there() -> None:
+def test_moves_and_drops_of_a_missing_queue_are_refused() -> None:
     bench = Bench()
     assert moved(bench, 0, "nowhere").status is HResult.QUEUE_NOT_FOUND
     assert dropped(bench, "nowhere").status is HResult.QUEUE_NOT_FOUND

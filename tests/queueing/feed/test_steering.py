@@ -28,7 +28,7 @@ def cursor(bench: Bench) -> int:
     return bench.queue().feed.consumers["lake"].cursor
 
 
-def test_a_pause_is_seen_by_readers_and_outlives_a_restart(bench: Bench) -> None:
+def test_a_pause_is_seen_by_readers_and_survives_a_restart(bench: Bench) -> None:
     assert bench.ask(SetConsumer(0, "orders", "lake", paused=True)).status is HResult.OK
     bench.restart()
     [view] = bench.ask(LookAtFeeds(0, ("orders",), "lake")).feeds
@@ -66,7 +66,7 @@ def test_a_queue_that_is_missing_is_named(
     assert bench.ask(request_).status is HResult.QUEUE_NOT_FOUND
 
 
-def test_a_reset_forward_tells_what_is_passed_over(bench: Bench) -> None:
+def test_a_reset_forward_reports_the_skipped_messages(bench: Bench) -> None:
     second = list(feed(bench))[1]
     reported = bench.ask(ResetConsumer(0, "orders", "lake", second, dry_run=True))
     assert (reported.before, reported.cursor, reported.messages, reported.more) == (0, second, 2, False)
@@ -84,7 +84,7 @@ def test_a_reset_to_the_mark_leaves_only_what_comes_later(bench: Bench) -> None:
     assert bodies(bench, cursor(bench)) == [b"later"]
 
 
-def test_a_reset_back_tells_what_can_be_read_again(bench: Bench) -> None:
+def test_a_reset_back_reports_the_messages_to_read_again(bench: Bench) -> None:
     moved(bench, mark(bench))
     reported = bench.ask(ResetConsumer(0, "orders", "lake", 0))
     assert (reported.cursor, reported.messages) == (0, 1), "two were read by all, and are gone"

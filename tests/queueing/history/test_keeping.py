@@ -29,7 +29,7 @@ def test_what_is_in_files_goes_and_a_row_that_is_there_in_part_stays(until: int,
     assert (durable(bench.state), history_of(bench).pending_bytes) == live
 
 
-def test_a_word_that_comes_too_late_or_too_early_changes_nothing() -> None:
+def test_a_request_that_comes_too_late_or_too_early_changes_nothing() -> None:
     bench = Bench(history=True)
     note_batches(bench, 2, 3)
     bench.handle(ForgetHistory(2))
@@ -39,7 +39,7 @@ def test_a_word_that_comes_too_late_or_too_early_changes_nothing() -> None:
     assert history_of(bench).exported == 2
 
 
-def test_a_store_that_is_older_than_its_files_tells_no_number_twice() -> None:
+def test_a_store_that_is_older_than_its_files_uses_no_number_twice() -> None:
     bench = Bench(history=True)
     note_batches(bench, 3)
     bench.restart(start=False)
@@ -53,7 +53,7 @@ def test_a_store_that_is_older_than_its_files_tells_no_number_twice() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(1, 4), st.sampled_from(["tell", "forget", "restart", "crash"]))))
-def test_whatever_comes_numbers_are_dense_and_nothing_goes_before_it_is_in_files(
+def test_numbers_are_dense_and_no_row_is_deleted_before_it_is_in_files(
     steps: list[tuple[int, str]],
 ) -> None:
     bench = Bench(history=True)

@@ -15,7 +15,7 @@ def test_no_attribute_is_both_rare_and_in_every_message() -> None:
     assert not set(Attributes.__struct_fields__) & set(Message.__struct_fields__)
 
 
-def test_on_disk_there_is_nothing_of_an_attribute_that_has_its_default() -> None:
+def test_an_attribute_with_its_default_is_not_on_disk() -> None:
     assert msgspec.msgpack.decode(encode(USUAL)) == {}
     assert msgspec.msgpack.decode(encode(Attributes(application_tag=7))) == {"application_tag": 7}
 
@@ -29,6 +29,6 @@ def test_the_row_of_a_usual_message_is_an_array_that_ends_with_nil() -> None:
 @pytest.mark.parametrize(
     ("delivery", "word"), [(Delivery.EXPRESS, "express"), (Delivery.RECOVERABLE, "recoverable")]
 )
-def test_a_delivery_is_a_small_number_on_disk_and_a_word_for_people(delivery: Delivery, word: str) -> None:
+def test_a_delivery_is_a_small_number_on_disk_and_a_word_for_users(delivery: Delivery, word: str) -> None:
     assert delivery.word == word
     assert len(encode(delivery)) == 1

@@ -215,7 +215,7 @@ def test_a_failure_is_a_class_that_begins_with_nack(reason: MessageClass) -> Non
     assert reason.is_failure == reason.name.startswith("NACK")
 
 
-def test_an_object_id_is_written_as_people_know_it() -> None:
+def test_an_object_id_is_written_as_guid_and_number() -> None:
     assert str(ObjectId(UUID(int=1), 2)) == "00000000-0000-0000-0000-000000000001\\2"
 
 

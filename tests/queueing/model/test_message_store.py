@@ -81,7 +81,7 @@ class CountedReads(StagedRows):
         pytest.param([1, 40, 80, 120, 160], 5, id="far apart"),
     ],
 )
-def test_many_messages_are_read_at_once_where_they_lie_together(numbers: list[int], gets: int) -> None:
+def test_many_messages_are_read_at_once_if_their_rows_are_adjacent(numbers: list[int], gets: int) -> None:
     under = CountedReads(MemoryDisk(TABLES))
     kept_messages = MessageStore(under, cache_bytes=0)
     positions = [*map(at, numbers), at(999, express=True)]

@@ -225,7 +225,7 @@ def test_what_comes_back_is_at_its_old_place() -> None:
     assert queue.order.first() == first
 
 
-def test_some_gives_as_many_as_are_wanted_and_there() -> None:
+def test_some_returns_up_to_the_requested_number_of_positions() -> None:
     queue = OnDisk(window=2)
     positions = [at(4, sequence) for sequence in range(1, 10)]
     queue.add(*positions)
@@ -241,14 +241,14 @@ def test_fewer_rows_than_the_counter_says_are_damage() -> None:
         order.first()
 
 
-def test_removing_what_is_not_there_is_a_mistake_of_ours() -> None:
+def test_the_removal_of_a_missing_position_is_a_programming_error() -> None:
     queue = OnDisk()
     queue.add(at(4, 1), at(4, 3))
     with pytest.raises(AssertionError, match="is not available"):
         queue.order.remove(at(4, 2).lookup_id)
 
 
-def test_a_row_that_the_window_does_not_reach_and_that_is_gone_is_a_mistake_of_ours() -> None:
+def test_a_missing_row_after_the_window_is_a_programming_error() -> None:
     queue = OnDisk(window=1)
     queue.add(*[at(4, sequence) for sequence in range(1, 6)])
     queue.flush()

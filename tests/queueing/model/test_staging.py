@@ -36,7 +36,7 @@ def test_what_follows_from_the_parts_does_not_depend_on_their_past(seed: int) ->
         assert staging.settled(query, -1) == []
 
 
-def test_of_several_attempts_at_one_part_the_longest_counts() -> None:
+def test_the_longest_of_several_attempts_at_one_part_counts() -> None:
     staging = Staging()
     for number, (part, messages) in enumerate(((0, 5), (0, 7), (1, 2)), start=1):
         staging.put(number, Stage("q", 0, part, str(number), 0, messages=messages))

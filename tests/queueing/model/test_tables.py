@@ -45,7 +45,7 @@ def test_positions_sort_by_queue_and_then_by_lookup_identifier(
 
 
 @given(st.tuples(moments, numbers, ids), st.tuples(moments, numbers, ids))
-def test_expiries_sort_by_the_moment_and_tell_what_they_are_about(
+def test_expiries_sort_by_the_moment_and_name_queue_and_message(
     one: tuple[int, int, int], other: tuple[int, int, int]
 ) -> None:
     assert (expiry_key(*one) < expiry_key(*other)) == (one < other)
@@ -53,7 +53,7 @@ def test_expiries_sort_by_the_moment_and_tell_what_they_are_about(
 
 
 @given(numbers, ids, moments, st.uuids())
-def test_every_key_lies_before_the_end(number: int, lookup_id: int, moment: int, identifier: UUID) -> None:
+def test_every_key_is_before_the_end(number: int, lookup_id: int, moment: int, identifier: UUID) -> None:
     keys = (
         tables.ONLY,
         queue_key(number),
@@ -66,7 +66,7 @@ def test_every_key_lies_before_the_end(number: int, lookup_id: int, moment: int,
 
 
 @pytest.mark.spec("DM-191", "DM-192")
-def test_the_lanes_lie_one_behind_the_other_and_fill_the_identifiers() -> None:
+def test_the_lanes_follow_each_other_and_fill_the_identifiers() -> None:
     assert lane_start(0) == 0
     assert lane_start(LANES) == LAST_ID + 1
     for lane in range(LANES):

@@ -68,7 +68,7 @@ def test_a_wait_stands_in_the_queue_and_its_timer_runs() -> None:
 
 
 @pytest.mark.spec("DM-076", "DM-200")
-def test_a_wait_for_ever_has_no_timer() -> None:
+def test_a_wait_without_a_limit_has_no_timer() -> None:
     bench = Bench()
     caller = wait(bench)
     assert not bench.timers
@@ -152,7 +152,7 @@ def test_the_order_of_waiting_holds_across_handles() -> None:
 
 
 @pytest.mark.spec("DM-225", "DM-230", "DM-291", "DM-317")
-def test_those_who_only_peek_see_the_message_before_it_is_taken() -> None:
+def test_waiting_peeks_see_the_message_before_it_is_taken() -> None:
     """T39, a waiting peek before a waiting receive: both get the message (AN-21)."""
     bench = Bench()
     peeks = [wait_to_peek(bench), wait_to_peek(bench)]
@@ -245,7 +245,7 @@ def test_every_way_a_message_becomes_available_serves_those_who_wait(how: str) -
     check(bench.state)
 
 
-def test_those_who_wait_at_a_dead_letter_queue_are_served() -> None:
+def test_readers_that_wait_at_a_dead_letter_queue_are_served() -> None:
     """AN-14: a move into a system queue counts bytes and wakes local readers."""
     bench = Bench()
     caller = wait(bench, "system$;deadletter")
@@ -254,7 +254,7 @@ def test_those_who_wait_at_a_dead_letter_queue_are_served() -> None:
     assert body(bench.answer_to(caller)) == b"m1"
 
 
-def test_those_who_wait_at_a_journal_are_served() -> None:
+def test_readers_that_wait_at_a_journal_are_served() -> None:
     bench = Bench("other")
     bench.create("orders", journaling=True)
     caller = wait(bench, "orders;journal")
@@ -290,7 +290,7 @@ def test_a_wait_is_cancelled_by_its_tag() -> None:
 
 
 @pytest.mark.spec("DM-236")
-def test_of_two_waits_with_one_tag_the_first_is_cancelled() -> None:
+def test_the_first_of_two_waits_with_one_tag_is_cancelled() -> None:
     bench = Bench()
     first, second = wait(bench, tag=1), wait(bench, tag=1)
     bench.ask(CancelRead(0, "orders", 1))
@@ -326,7 +326,7 @@ def test_a_message_is_not_lost_to_a_caller_who_is_gone() -> None:
     assert not bench.timers
 
 
-def test_a_stranger_who_goes_is_no_loss() -> None:
+def test_an_unknown_caller_that_disconnects_changes_nothing() -> None:
     bench = Bench()
     caller = wait(bench)
     before = everything(bench.state)
@@ -388,7 +388,7 @@ def test_a_transaction_that_is_not_touched_ends_with_the_wait_inside_it() -> Non
     assert transaction not in bench.state.transactions.open
 
 
-def test_a_wait_does_not_outlive_the_process() -> None:
+def test_a_wait_does_not_survive_the_process() -> None:
     bench = Bench()
     wait(bench)
     bench.restart()

@@ -71,7 +71,7 @@ def test_the_published_packet_becomes_a_message_and_an_equal_packet_again() -> N
 
 
 @pytest.mark.spec("DM-277", "DM-278")
-def test_of_a_full_message_only_that_is_lost_which_is_listed() -> None:
+def test_a_full_message_loses_only_the_listed_attributes() -> None:
     lost = differing(deserialize(serialize(FULL)), FULL)
     assert lost == {*NOT_CARRIED, "priority"}
     assert lost <= {*NOT_CARRIED, *CARRIED_IN_PART}
@@ -147,7 +147,7 @@ def test_a_transactional_packet_has_priority_0_which_is_not_believed() -> None:
 
 
 @pytest.mark.spec("DM-277")
-def test_of_a_transactions_identifier_twenty_bits_travel() -> None:
+def test_twenty_bits_of_a_transactions_identifier_are_sent() -> None:
     message = Message.of(transaction=UUID(int=0xABCDE_12345), delivery=Delivery.RECOVERABLE)
     assert deserialize(serialize(message)).transaction == UUID(int=0x12345)
 

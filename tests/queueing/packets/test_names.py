@@ -78,7 +78,7 @@ def test_an_administration_queue_takes_the_form_that_its_host_allows(
 
 
 @pytest.mark.spec("DM-277")
-def test_a_response_queue_may_lie_where_the_administration_queue_lies() -> None:
+def test_a_response_queue_may_be_at_the_manager_of_the_administration_queue() -> None:
     where = hosts()
     administration_address(private(OTHER, 5), where, AddressKind.NONE)
     found = response_address(private(OTHER, 6), where, AddressKind.PRIVATE_ON_ADMIN, private(OTHER, 5))
@@ -136,7 +136,7 @@ def test_a_name_without_a_form_is_the_callers_mistake(text: str) -> None:
 
 
 @pytest.mark.spec("DM-277")
-def test_lists_of_names_both_ways() -> None:
+def test_lists_of_names_is_encoded_and_decoded() -> None:
     names = (public(OTHER), private(OTHER, 31), DIRECT, f"DL={str(OTHER).upper()}")
     queues = listed(names)
     assert [queue.kind for queue in queues] == list(ListedKind)

@@ -264,6 +264,6 @@ def test_a_session_key_of_another_size_is_bad(key: rsa.RSAPrivateKey) -> None:
     assert unseal(packet, key) is MessageClass.NACK_BAD_ENCRYPTION
 
 
-def test_another_destination_cannot_open_it(key: rsa.RSAPrivateKey) -> None:
+def test_another_destination_cannot_decrypt_the_body(key: rsa.RSAPrivateKey) -> None:
     packet = sealed_packet(private_message(), key)
     assert unseal(packet, rsa.generate_private_key(65537, 2048)) is MessageClass.NACK_BAD_ENCRYPTION

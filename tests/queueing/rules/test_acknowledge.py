@@ -181,7 +181,7 @@ BY_SRMP: list[tuple[dict[str, Any], int]] = [
 
 @pytest.mark.spec("SR-294")
 @pytest.mark.parametrize(("attributes", "asks"), BY_SRMP)
-def test_of_a_message_that_came_by_srmp_only_srmp_and_the_tracing_queue_hear(
+def test_a_message_from_srmp_is_reported_to_srmp_and_the_tracing_queue_only(
     attributes: dict[str, Any], asks: int
 ) -> None:
     assert asked(Message.of(soap_envelope=ENVELOPE, **attributes)) == asks
@@ -275,7 +275,7 @@ def test_what_was_encrypted_is_not_sent_back() -> None:
     assert acknowledgement(secret, MessageClass.NACK_QUEUE_PURGED, "admin", "").body == b""
 
 
-def test_it_answers_to_where_the_message_was_addressed() -> None:
+def test_an_acknowledgement_names_the_destination_of_the_message() -> None:
     addressed = ORIGINAL.changed(destination_queue="PUBLIC=1")
     made = acknowledgement(addressed, MessageClass.ACK_RECEIVE, "admin", "DIRECT=OS:here\\q")
     assert made.response_queue == "PUBLIC=1"

@@ -121,7 +121,7 @@ def test_what_was_prepared_for_one_phase_is_never_said_to_wait_for_an_outcome() 
     check(bench.state)
 
 
-def test_what_is_known_of_a_prepared_transaction_outlives_a_crash() -> None:
+def test_the_record_of_a_prepared_transaction_survives_a_crash() -> None:
     bench = Bench()
     transaction = enlisted(bench, owner="billing")
     bench.advance(5)
@@ -138,7 +138,7 @@ def test_what_is_known_of_a_prepared_transaction_outlives_a_crash() -> None:
 
 
 @pytest.mark.spec("DM-117", "DM-118")
-def test_a_coordinator_learns_that_a_transaction_is_prepared() -> None:
+def test_a_coordinator_is_notified_that_a_transaction_is_prepared() -> None:
     bench = Bench()
     transaction = enlisted(bench)
     assert bench.ask(DtcPrepare(0, transaction)) == PREPARED

@@ -117,9 +117,7 @@ def addressed(*authorities: str) -> Bench:
         ("HTTP://[::1]:8480/msmq/private$/orders", False),
     ],
 )
-def test_before_it_is_known_where_we_listen_only_a_url_without_a_port_may_be_ours(
-    url: str, ours: bool
-) -> None:
+def test_only_a_url_without_a_port_may_be_local_before_the_listeners_are_known(url: str, ours: bool) -> None:
     bench = Bench()
     assert (find(bench.state, f"DIRECT={url}") is bench.queue()) is ours
 
@@ -140,7 +138,7 @@ def test_before_it_is_known_where_we_listen_only_a_url_without_a_port_may_be_our
         ("HTTP://bench/msmq/private$/orders", True),
     ],
 )
-def test_a_url_is_ours_by_its_host_and_port_because_two_managers_may_share_a_host(
+def test_a_url_is_local_by_its_host_and_port_because_two_managers_may_share_a_host(
     url: str, ours: bool
 ) -> None:
     bench = addressed("web.example:8480", "10.0.0.5", "other:80")
@@ -176,7 +174,7 @@ def test_the_path_of_a_url_is_read_as_the_path_name_that_it_means(path: str, que
 @pytest.mark.parametrize(
     "path", ["/other/private$/orders", "/", "/msmq", "/msmq/private$/missing", "/msmq/orders"]
 )
-def test_a_url_of_ours_without_a_queue_of_ours_leads_nowhere(path: str) -> None:
+def test_a_local_url_without_a_local_queue_has_no_destination(path: str) -> None:
     bench = addressed("bench:8480")
     sent = bench.send(f"DIRECT=HTTP://bench:8480{path}", b"m")
     assert sent.status is HResult.QUEUE_NOT_FOUND
@@ -218,7 +216,7 @@ def agent(*authorities: str) -> Bench:
         ("HTTPR://plain:80/httpr/mq#orders", "orders"),
     ],
 )
-def test_what_follows_the_name_of_our_own_agent_is_a_path_name(uri: str, queue: str) -> None:
+def test_the_text_after_the_name_of_the_local_agent_is_a_path_name(uri: str, queue: str) -> None:
     bench = agent("bench:8480", "other:80", "plain")
     assert find(bench.state, f"DIRECT={uri}") is bench.queue(queue)
     assert find(bench.state, uri) is bench.queue(queue)
@@ -236,7 +234,7 @@ def test_what_follows_the_name_of_our_own_agent_is_a_path_name(uri: str, queue: 
         "httpr://bench:8480/others/mq#orders",
     ],
 )
-def test_an_agent_is_ours_by_its_address_and_by_nothing_else(uri: str) -> None:
+def test_an_agent_is_local_by_its_address_alone(uri: str) -> None:
     bench = agent("bench:8480", "plain")
     bench.manager.on_signal(
         AddressesKnown(("HTTP", "HTTPS"), frozenset({"bench:8481", "localhost"})), bench.now
@@ -246,7 +244,7 @@ def test_an_agent_is_ours_by_its_address_and_by_nothing_else(uri: str) -> None:
 
 
 @pytest.mark.parametrize("words", ["", "#", "#missing", "#a/b/c", "#elsewhere\\orders", "#%ff", "#;"])
-def test_an_agent_of_ours_without_a_queue_of_ours_leads_nowhere(words: str) -> None:
+def test_a_local_agent_without_a_local_queue_has_no_destination(words: str) -> None:
     bench = agent("bench:8480")
     before = everything(bench.state)
     assert bench.send(f"httpr://bench:8480/httpr/mq{words}", b"m").status is HResult.QUEUE_NOT_FOUND
@@ -276,7 +274,7 @@ def test_the_uri_of_an_agent_that_cannot_be_read_is_refused() -> None:
     assert everything(bench.state) == before
 
 
-def test_a_name_that_means_a_queue_of_our_agent_now_is_checked_against_that_queues_list() -> None:
+def test_a_name_that_now_means_a_local_queue_is_checked_against_that_queues_list() -> None:
     bench = agent()
     bench.state.access.permitted.add(("any", MANAGER, 0))
     bench.manager.on_signal(AddressesKnown(WORDS, frozenset({"bench:8480"}), AGENT_PATH), bench.now)

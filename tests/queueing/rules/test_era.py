@@ -92,7 +92,7 @@ def test_one_restoration_begins_one_era_also_after_a_crash() -> None:
     assert second.lineage != era.lineage
 
 
-def test_carriers_hear_of_it_in_the_turn_that_notes_it_and_a_person_is_warned() -> None:
+def test_carriers_are_notified_in_the_turn_of_the_restore_and_an_administrator_is_warned() -> None:
     exchange = restored(Exchange())
     era = exchange.state.identity().era
     assert era is not None
@@ -103,7 +103,7 @@ def test_carriers_hear_of_it_in_the_turn_that_notes_it_and_a_person_is_warned() 
 # -- what waited when the backup was made
 
 
-def test_a_carrier_learns_which_messages_waited_before_the_restore() -> None:
+def test_a_carrier_gets_a_mark_with_messages_from_before_the_restore() -> None:
     exchange = Exchange()
     exchange.send(ELSEWHERE, b"old")
     restored(exchange)
@@ -114,7 +114,7 @@ def test_a_carrier_learns_which_messages_waited_before_the_restore() -> None:
 
 
 @pytest.mark.parametrize("asked", [True, False])
-def test_what_may_have_been_delivered_is_a_dead_letter_whatever_its_sender_asked_for(asked: bool) -> None:
+def test_a_message_that_may_have_been_delivered_becomes_a_dead_letter_unconditionally(asked: bool) -> None:
     exchange = Exchange()
     exchange.send(ELSEWHERE, b"old", negative_journaling=asked)
     restored(exchange)
@@ -207,7 +207,7 @@ def test_a_message_that_may_have_come_before_is_put_aside_and_counts_as_taken(
 
 @pytest.mark.parametrize("once", [True, False])
 @pytest.mark.parametrize("count", [1, 3])
-def test_of_a_batch_only_what_may_have_come_before_is_put_aside(count: int, once: bool) -> None:
+def test_only_the_doubtful_messages_of_a_batch_are_put_aside(count: int, once: bool) -> None:
     exchange = restored(Exchange())
     times = [LAST_SECOND, LAST_SECOND + 1, 0][:count]
     brought = tuple(
@@ -236,7 +236,7 @@ def test_what_passes_by_in_its_stream_is_not_put_aside() -> None:
     assert bodies_in(exchange, DEAD_TRANSACTIONAL) == []
 
 
-def test_a_sender_that_waits_for_the_end_of_its_message_hears_that_it_was_put_aside() -> None:
+def test_a_sender_that_waits_for_the_outcome_is_notified_that_its_message_was_put_aside() -> None:
     exchange = Exchange()
     exchange.create("stream", transactional=True)
     restored(exchange)

@@ -63,7 +63,7 @@ def test_no_reader_sees_a_message_before_its_moment(delivery: Delivery) -> None:
 
 
 @KINDS
-def test_at_its_moment_a_message_takes_its_place_and_wakes_who_waits(delivery: Delivery) -> None:
+def test_a_due_message_takes_its_position_and_wakes_waiting_readers(delivery: Delivery) -> None:
     bench = Bench()
     send(bench, b"first", 10, delivery=delivery)
     send(bench, b"second", 10, delivery=delivery)
@@ -280,7 +280,7 @@ def test_a_purge_that_waits_does_not_keep_the_clock_busy() -> None:
 
 
 @pytest.mark.spec("DM-110", "DM-184")
-def test_a_message_that_a_transaction_moves_out_of_a_purged_queue_lives_there_on() -> None:
+def test_a_message_that_a_transaction_moves_out_of_a_purged_queue_is_kept() -> None:
     bench = Bench("orders", "other")
     (lookup_id,) = bench.send("orders", b"m", time_to_be_received=50).lookup_ids
     transaction = bench.begin()
@@ -324,7 +324,7 @@ def test_a_clock_that_jumps_ahead_is_noticed_within_a_minute() -> None:
     check(bench.state)
 
 
-def test_a_clock_that_was_set_back_before_a_restart_delays_nothing_for_good() -> None:
+def test_a_clock_that_was_set_back_before_a_restart_delays_nothing_permanently() -> None:
     bench = Bench()
     send(bench, b"before", 10)
     bench.advance(3600)

@@ -122,7 +122,7 @@ def test_a_message_that_was_over_when_it_came_is_never_seen() -> None:
 
 
 @pytest.mark.spec("DM-081")
-def test_a_deadline_outlives_a_restart() -> None:
+def test_a_deadline_survives_a_restart() -> None:
     bench = Bench()
     bench.send("orders", b"m1", time_to_be_received=10, negative_journaling=True)
     bench.advance(5)

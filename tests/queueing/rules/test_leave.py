@@ -346,7 +346,7 @@ def test_a_dead_letter_for_which_there_is_no_room_is_not_kept() -> None:
     check(bench.state)
 
 
-def test_an_express_message_dies_in_memory() -> None:
+def test_an_express_dead_letter_is_kept_in_memory_only() -> None:
     bench = Bench()
     fail(bench, "purge", negative_journaling=True, delivery=Delivery.EXPRESS)
     assert bench.bodies(DEAD) == [b"m1"]
@@ -456,7 +456,7 @@ def test_as_many_are_received_as_a_required_journal_has_room_for() -> None:
 
 
 @pytest.mark.parametrize("how", ["hold", "transaction"])
-def test_a_required_copy_is_kept_whatever_came_into_the_journal_meanwhile(how: str) -> None:
+def test_a_required_copy_is_kept_even_if_the_journal_was_filled_meanwhile(how: str) -> None:
     bench = required()
     transaction = bench.begin()
     held: dict[str, Any] = {"hold": 30} if how == "hold" else {"transaction": transaction}
@@ -535,7 +535,7 @@ def test_a_journal_is_no_queue_for_failed_messages() -> None:
 
 @pytest.mark.spec("DM-050")
 @WAYS
-def test_a_message_that_came_in_a_stream_is_a_dead_letter_of_its_source_and_not_of_ours(how: str) -> None:
+def test_a_message_of_a_stream_is_a_dead_letter_at_its_source_and_not_here(how: str) -> None:
     bench = Bench("orders", "other")
     fail(bench, how, negative_journaling=True, sequence=SequenceId(1, 1))
     assert bench.bodies(DEAD_TRANSACTIONAL) == bench.bodies(DEAD) == []

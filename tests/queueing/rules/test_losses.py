@@ -38,7 +38,7 @@ def test_one_warning_stands_for_all_losses_of_a_turn() -> None:
     assert bench.warnings == [Warn(about, what, why, 2), Warn(about, what, why, 1)]
 
 
-def test_losses_are_counted_by_kind_and_outlive_a_crash() -> None:
+def test_losses_are_counted_by_kind_and_survive_a_crash() -> None:
     bench = a_full_journal()
     bench.ask(ChangeQueue(0, DEAD, {"quota": 0}))
     bench.receive("orders")
@@ -52,7 +52,7 @@ def test_losses_are_counted_by_kind_and_outlive_a_crash() -> None:
     assert by_word(bench.queue().counts.lost) == {"journal": 1, "dead-letter": 1}
 
 
-def test_the_losses_of_a_queue_outlive_the_queue() -> None:
+def test_the_losses_of_a_queue_survive_the_queue() -> None:
     bench = a_full_journal()
     bench.receive("orders", count=3)
     bench.ask(DeleteQueue(0, "orders"))
@@ -62,7 +62,7 @@ def test_the_losses_of_a_queue_outlive_the_queue() -> None:
     check(bench.state)
 
 
-def test_the_loss_of_an_express_message_is_counted_for_good_too() -> None:
+def test_the_loss_of_an_express_message_is_counted_permanently_too() -> None:
     bench = Bench()
     bench.ask(ChangeQueue(0, DEAD, {"quota": 0}))
     bench.send("orders", b"1", negative_journaling=True)
@@ -71,7 +71,7 @@ def test_the_loss_of_an_express_message_is_counted_for_good_too() -> None:
     assert by_word(bench.queue().counts.lost) == {"dead-letter": 1}
 
 
-def test_every_kind_has_a_word() -> None:
+def test_every_kind_of_copy_has_a_name() -> None:
     counts = tuple(range(1, len(Copy) + 1))
     assert by_word(counts) == {
         "journal": 1,

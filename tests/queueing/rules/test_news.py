@@ -69,7 +69,7 @@ def test_every_way_to_receive_is_acknowledged(request_: Acknowledgement, how: st
     check(bench.state)
 
 
-def test_the_acknowledgement_is_in_the_turn_of_what_it_tells_of() -> None:
+def test_the_acknowledgement_is_in_the_turn_that_it_reports() -> None:
     bench = bench_with()
     ask(bench, b"m")
     bench.receive("orders")
@@ -77,7 +77,7 @@ def test_the_acknowledgement_is_in_the_turn_of_what_it_tells_of() -> None:
     assert [type(fact) for fact in turn.facts] == [PositionsRemoved, MessagesStored]
 
 
-def test_it_names_its_message_and_has_an_identity_of_its_own() -> None:
+def test_an_acknowledgement_names_its_message_and_has_its_own_identity() -> None:
     bench = bench_with()
     sent = ask(bench, b"m", label="a label", application_tag=7).identifiers()[0]
     bench.receive("orders")
@@ -247,7 +247,7 @@ def test_a_queue_that_is_its_own_administration_queue(end: str) -> None:
     check(bench.state)
 
 
-def test_an_acknowledgement_of_an_acknowledgement_is_not_sent_whatever_it_asks() -> None:
+def test_no_acknowledgement_is_sent_for_an_acknowledgement() -> None:
     """An acknowledgement that came from another manager may ask for anything."""
     bench = bench_with()
     ask(bench, b"m", wants=tuple(Acknowledgement), message_class=MessageClass.ACK_RECEIVE)
@@ -276,7 +276,7 @@ def test_the_acknowledgement_of_an_express_message_is_express() -> None:
     assert classes(bench) == []
 
 
-def test_the_acknowledgement_of_a_recoverable_message_outlives_a_crash() -> None:
+def test_the_acknowledgement_of_a_recoverable_message_survives_a_crash() -> None:
     bench = bench_with()
     ask(bench, b"m")
     bench.receive("orders")

@@ -82,7 +82,7 @@ def test_a_sender_here_has_the_status_of_a_late_message_and_nothing_more() -> No
     assert classes(bench) == []
 
 
-def test_a_sender_here_learns_of_a_full_queue_by_the_status_alone() -> None:
+def test_a_local_sender_gets_only_the_status_of_a_full_queue() -> None:
     bench = bench_with(quota=1)
     assert ask(bench, b"x" * 2000).status is HResult.INSUFFICIENT_RESOURCES
     assert classes(bench) == []
@@ -225,7 +225,7 @@ def send_away(bench: Bench, queue: QueueState, reason: MessageClass, **attribute
         (MessageClass.NACK_RECEIVE_TIMEOUT_AT_SENDER, MessageClass.NACK_RECEIVE_TIMEOUT_AT_SENDER),
     ],
 )
-def test_an_outgoing_queue_tells_only_what_its_destination_cannot(
+def test_an_outgoing_queue_reports_only_outcomes_that_its_destination_cannot(
     reason: MessageClass, reported: MessageClass | None
 ) -> None:
     bench = bench_with()

@@ -105,7 +105,7 @@ class Journey:
 @pytest.mark.spec("DM-056")
 @settings(max_examples=150, deadline=None)
 @given(STEPS)
-def test_whatever_becomes_of_a_message_its_end_is_acknowledged_exactly_once(steps: list[str]) -> None:
+def test_every_removal_of_a_message_is_acknowledged_exactly_once(steps: list[str]) -> None:
     journey = Journey()
     for step in steps:
         journey.do(step)

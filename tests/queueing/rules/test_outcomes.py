@@ -66,7 +66,7 @@ def test_a_transaction_that_has_ended_is_neither_prepared_nor_begun_again(first:
         assert "ed at 2023" in answer.why
 
 
-def test_a_person_who_decides_is_remembered() -> None:
+def test_an_administrator_who_decides_is_recorded() -> None:
     bench = Bench()
     transaction = bench.begin(owner="billing", identifier=UUID(int=7))
     bench.ask(PrepareTransaction(0, transaction, single_phase=False))

@@ -176,7 +176,7 @@ def test_an_outgoing_queue_is_active_while_it_is_open_or_holds_a_message(opened:
 
 
 @pytest.mark.spec("DM-026")
-def test_a_queue_of_our_own_is_active_only_while_it_is_open() -> None:
+def test_a_local_queue_is_active_only_while_it_is_open() -> None:
     bench = Bench()
     bench.send("orders", b"a")
     assert not bench.queue().active

@@ -35,7 +35,7 @@ def test_a_direct_name_says_it_itself(name: str, path: str, machine: str) -> Non
 
 
 @pytest.mark.spec("DM-260", "DM-261")
-def test_a_queue_of_our_own_is_known() -> None:
+def test_the_path_of_a_local_queue_is_found() -> None:
     bench = Bench(".\\sales", "orders")
     sales, orders = bench.queue(".\\sales").record, bench.queue().record
     answer = path_of(bench, f"PUBLIC={sales.identifier}")
@@ -55,7 +55,7 @@ def test_what_the_directory_does_not_know_is_illegal(name: str) -> None:
 
 @pytest.mark.spec("DM-258", "DM-262")
 @pytest.mark.parametrize("name", [f"CONNECTOR={GUID}", "MULTICAST=224.1.1.1:1", f"DL={GUID}"])
-def test_other_names_say_nothing(name: str) -> None:
+def test_other_names_have_no_path(name: str) -> None:
     answer = path_of(Bench(), name)
     assert (answer.status, answer.path, answer.machine) == (HResult.OK, "", "")
 

@@ -93,7 +93,7 @@ def test_all_that_one_receive_hands_out_is_one_fact() -> None:
     assert len(handed_out.positions) == 5
 
 
-def test_a_receive_for_good_writes_nothing_but_that_the_message_is_gone() -> None:
+def test_a_permanent_receive_writes_only_the_removal() -> None:
     bench = Bench()
     bench.send("orders", b"m")
     turn = bench.handle(ReceiveMessages(7, "orders"))
@@ -112,7 +112,7 @@ def test_an_express_message_is_counted_in_memory_only() -> None:
 @pytest.mark.parametrize(
     "ending", ["negative end", "hold time-out", "lost lease", "close", "abort", "time-out"]
 )
-def test_whatever_brings_a_message_back_counts(ending: str) -> None:
+def test_every_kind_of_return_counts(ending: str) -> None:
     bench = Bench()
     bench.send("orders", b"m")
     handle = bench.ask(OpenQueue(0, "orders", Access.RECEIVE, lease=seconds(20))).handle
@@ -203,7 +203,7 @@ def test_a_message_is_put_aside_in_the_turn_that_brings_it_back_once_too_often()
 
 
 @pytest.mark.parametrize("way", ["plain", "held", "inside", "lookup", "next", "cursor"])
-def test_after_a_crash_it_is_put_aside_instead_of_being_handed_out_again(way: str) -> None:
+def test_a_poison_message_is_put_aside_after_a_crash_instead_of_being_handed_out(way: str) -> None:
     bench = bench_with(poison_limit=1)
     bench.send("orders", b"bad", b"good")
     bad = walk(bench.queue())[0].lookup_id
@@ -267,7 +267,7 @@ def test_a_message_that_is_consumed_at_the_last_try_is_consumed() -> None:
     assert bench.state.find(bench.state.parse("orders;poison")) is None
 
 
-def test_without_a_limit_a_message_is_tried_for_ever() -> None:
+def test_a_message_is_tried_indefinitely_without_a_limit() -> None:
     bench = Bench()
     bench.send("orders", b"m")
     for _ in range(50):

@@ -36,7 +36,7 @@ def reasons(bench: Bench) -> list[MessageClass]:
 
 
 @pytest.mark.spec("DM-203", "DM-207", "DM-208", "DM-287")
-def test_a_receive_takes_the_first_message_for_good() -> None:
+def test_a_receive_removes_the_first_message_permanently() -> None:
     """The first message is received, not the second (T37, AN-01)."""
     bench = Bench(subscribed=[PositionDeleted])
     bench.send("orders", b"m1", b"m2")
@@ -63,7 +63,7 @@ def test_a_receive_takes_as_many_as_there_are_up_to_its_count() -> None:
     assert bodies(bench.receive("orders", count=2)) == [b"c"]
 
 
-def test_an_answer_carries_so_many_bytes_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_bytes_of_an_answer_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(read, "ANSWER_BYTES", 1000)
     bench = Bench()
     bench.send("orders", *[b"x" * 400] * 5)
@@ -181,7 +181,7 @@ def test_a_held_message_is_locked_and_not_gone() -> None:
 
 
 @pytest.mark.spec("DM-213", "DM-215")
-def test_the_end_of_a_two_phase_read_takes_the_message_for_good() -> None:
+def test_the_end_of_a_two_phase_read_removes_the_message_permanently() -> None:
     """T51, a read in two phases, ended with a deletion: the message leaves as received."""
     bench = Bench(subscribed=[PositionDeleted])
     bench.send("orders", b"m1")

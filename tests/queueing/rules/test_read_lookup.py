@@ -63,7 +63,7 @@ def test_each_seek_finds_its_message(seek: Seek, found: bytes, peek: bool) -> No
         pytest.param(Seek.CURRENT, "0", NOT_FOUND, id="current asks for this very id"),
     ],
 )
-def test_a_seek_from_the_edge(seek: Seek, at: str, found: object) -> None:
+def test_a_seek_from_the_edge_finds_the_expected_message(seek: Seek, at: str, found: object) -> None:
     """AN-25, AN-26: a seek from the first or the last message, or from an edge of the numbers."""
     three = Three()
     places = {"m1": three.m1, "m3": three.m3, "0": 0, "ones": 2**64 - 1}
@@ -152,7 +152,7 @@ def test_a_lookup_receives_on_trial() -> None:
 
 
 @pytest.mark.spec("DM-221", "DM-286")
-def test_a_lookup_receives_for_good() -> None:
+def test_a_lookup_receives_permanently() -> None:
     three = Three()
     three.look(three.m2, peek=False)
     three.bench.restart()

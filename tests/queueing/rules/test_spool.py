@@ -268,7 +268,7 @@ def test_a_message_whose_large_body_is_not_there_for_it_is_refused(case: str) ->
     check(bench.state)
 
 
-def test_one_that_comes_from_elsewhere_is_refused_too() -> None:
+def test_a_large_body_from_another_manager_is_refused_too() -> None:
     bench = Bench()
     arrived = MessageArrived("carrier", (1, 1), "orders", message(stored_body=StoredBody(999, 1, 1)))
     turn = bench.manager.on_signal(arrived, bench.now)
@@ -529,7 +529,7 @@ def steps(bench: Bench) -> Iterator[list[bytes]]:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_whatever_a_crash_keeps_has_all_of_its_body_and_nothing_else(seed: int) -> None:
+def test_a_message_that_survives_a_crash_has_its_whole_body_and_nothing_else_stays(seed: int) -> None:
     bench = Bench(seed=seed)
     bench.flush()
     reported: list[list[bytes]] = [[]]

@@ -516,7 +516,7 @@ def test_a_message_that_is_only_prepared_is_hidden_from_readers() -> None:
         bench.restart()
 
 
-def test_ids_of_transactions() -> None:
+def test_a_transaction_id_is_a_guid() -> None:
     guid = "0c44cb60-0000-4000-8000-000000000007"
     assert transaction_of(guid) == UUID(guid)
     with pytest.raises(UsageError, match="is a GUID, not 'x'"):

@@ -95,7 +95,7 @@ def test_a_transaction_that_was_undone_is_forgotten_by_its_time() -> None:
 @pytest.mark.spec("DM-154")
 @pytest.mark.parametrize("end", [commit, abort])
 @pytest.mark.parametrize("restarted", [True, False])
-def test_a_prepared_transaction_outlives_the_queues_it_used(end: Any, restarted: bool) -> None:
+def test_a_prepared_transaction_survives_the_queues_it_used(end: Any, restarted: bool) -> None:
     bench = Bench("orders", "other")
     bench.send("orders", b"received", b"moved")
     transaction = bench.begin()

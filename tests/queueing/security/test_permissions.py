@@ -264,7 +264,7 @@ def test_a_queue_that_is_not_there_has_no_list() -> None:
 
 
 @pytest.mark.parametrize("path", ["orders", "orders;retry", "orders;journal"])
-def test_who_may_no_longer_receive_waits_no_longer(path: str) -> None:
+def test_a_user_without_the_right_to_receive_waits_no_longer(path: str) -> None:
     bench = Bench()
     bench.create("orders;retry")
     reader = bench.begin_asking(ReceiveMessages(0, path, timeout=FOREVER_WAIT, by=ALICE))
@@ -282,7 +282,7 @@ def test_who_may_no_longer_receive_waits_no_longer(path: str) -> None:
     check(bench.state)
 
 
-def test_who_may_no_longer_read_dead_letters_waits_no_longer() -> None:
+def test_a_user_without_the_right_to_dead_letters_waits_no_longer() -> None:
     bench = Bench()
     reader = bench.begin_asking(ReceiveMessages(0, "system$;deadletter", timeout=FOREVER_WAIT, by=ALICE))
     bench.ask(ChangeAccess(0, "", AccessChange.DENY, ALICE.user, ManagerRight.DELETE_DEADLETTER_MESSAGE))

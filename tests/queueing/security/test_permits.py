@@ -118,13 +118,13 @@ NAMES = [name for name, _, _ in ON_QUEUE]
 
 
 @pytest.mark.parametrize(("name", "make", "right"), ON_QUEUE, ids=NAMES)
-def test_with_its_right_alone_a_request_is_heard(name: str, make: Make, right: QueueRight) -> None:
+def test_a_request_with_its_right_alone_is_accepted(name: str, make: Make, right: QueueRight) -> None:
     del name
     check_allowed(make, right)
 
 
 @pytest.mark.parametrize(("name", "make", "right"), ON_QUEUE, ids=NAMES)
-def test_without_its_right_a_request_is_refused_and_changes_nothing(
+def test_a_request_without_its_right_is_refused_and_changes_nothing(
     name: str, make: Make, right: QueueRight
 ) -> None:
     check_refused(make, right, "private$\\orders;journal" if name.endswith("journal") else "private$\\orders")

@@ -81,7 +81,7 @@ def test_what_is_not_known_cannot_be_forgotten() -> None:
         assert answer.why == "either a query or a writer's name is forgotten: give one of them"
 
 
-def test_of_many_queries_the_longest_unused_is_forgotten_but_none_that_has_a_name() -> None:
+def test_the_longest_unused_query_is_forgotten_unless_it_has_a_name() -> None:
     bench = Bench(sizes=Sizes(queries=2))
     publish(bench, query="named", writer="w")
     for query in ("a", "b", "a", "c"):
@@ -104,7 +104,7 @@ def restored(bench: Bench, which: int = 9) -> None:
     bench.restoration = None
 
 
-def test_batches_that_a_restore_lost_stop_the_next_one_until_a_person_knows_it() -> None:
+def test_batches_that_a_restore_lost_stop_the_next_one_until_an_administrator_confirms() -> None:
     bench = Bench()
     publish(bench, write(bench, b"a", batch=4), batch=4)
     restored(bench)

@@ -29,7 +29,7 @@ AWAY = "DIRECT=OS:elsewhere\\private$\\q"
 
 
 @pytest.mark.parametrize("transactional", [True, False])
-def test_a_batch_is_there_in_the_order_of_its_parts_whatever_order_they_were_written_in(
+def test_a_batch_has_the_order_of_its_parts_and_not_of_their_writing(
     transactional: bool,
 ) -> None:
     bench = Bench()
@@ -315,7 +315,7 @@ def test_the_first_and_the_last_message_of_a_batch_say_so() -> None:
     ]
 
 
-def test_those_who_wait_are_served_in_that_turn() -> None:
+def test_waiting_readers_are_served_in_that_turn() -> None:
     bench = Bench()
     waiting = bench.begin_asking(events.ReceiveMessages(0, "orders", timeout=events.FOREVER_WAIT))
     number = write(bench, b"a", b"b")

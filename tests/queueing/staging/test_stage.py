@@ -194,7 +194,7 @@ def test_a_name_that_is_not_of_one_queue_is_refused(queue: str, status: HResult,
 
 
 @pytest.mark.parametrize("queue", ["orders", ".\\private$\\orders", "DIRECT=OS:.\\private$\\orders"])
-def test_a_queue_of_our_own_may_be_named_in_any_way(queue: str) -> None:
+def test_a_local_queue_may_be_named_in_any_way(queue: str) -> None:
     bench = Bench()
     number = write(bench, b"a", queue=queue)
     assert publish(bench, number).messages == 1
@@ -223,7 +223,7 @@ def test_a_batch_that_is_too_large_is_refused_while_it_is_written() -> None:
     assert stage(bench, begin(bench, batch=1), b"another batch").status is HResult.OK
 
 
-def test_there_are_only_so_many_parts() -> None:
+def test_the_number_of_parts_is_limited() -> None:
     bench = Bench(sizes=Sizes(stages=2))
     begin(bench, part=0)
     begin(bench, part=1)

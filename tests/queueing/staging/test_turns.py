@@ -167,7 +167,7 @@ def test_a_feed_is_notified_of_no_number_behind_the_batch_and_then_reads_all_in_
     check(bench.state)
 
 
-def test_a_repeated_request_waits_and_learns_that_the_batch_is_published() -> None:
+def test_a_repeated_request_waits_and_is_answered_that_the_batch_is_published() -> None:
     bench, first = begun()
     again = waits(bench, PublishBatch(0, QUERY, 0, (1, 2), "writer"))
     stranger = waits(bench, PublishBatch(0, "stranger", 0, (), "writer"))

@@ -8,7 +8,7 @@ from tests.queueing.fact_bench import FactBench
 from tests.queueing.state_checks import check, every
 
 
-def test_a_hold_locks_its_messages_and_is_a_row_with_those_that_outlive_a_crash(made: FactBench) -> None:
+def test_a_reservation_locks_its_messages_and_is_a_row_with_the_durable_ones(made: FactBench) -> None:
     stored, express = made.at(1), made.at(2, express=True)
     made.store(stored, express)
     made.apply(facts.ReservationBegun("httpr", (3, 4), made.orders.number, (stored, express)))

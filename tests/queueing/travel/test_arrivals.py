@@ -183,7 +183,7 @@ def test_a_message_of_a_stream_wants_a_transactional_queue_and_no_other_message_
 
 @pytest.mark.parametrize("destination", ["nowhere", "narrow", "strict"])
 @pytest.mark.parametrize("envelope", ["", ENVELOPE])
-def test_the_sender_of_what_srmp_brought_learns_of_a_refusal_by_the_status_alone(
+def test_the_sender_of_an_srmp_message_gets_a_refusal_by_the_status_alone(
     destination: str, envelope: str
 ) -> None:
     exchange = Exchange(None, "orders", "admin")
@@ -205,7 +205,7 @@ def test_the_sender_of_what_srmp_brought_learns_of_a_refusal_by_the_status_alone
 
 
 @pytest.mark.parametrize("hops", [0, 7, HOP_LIMIT - 1])
-def test_who_passes_a_message_on_counts_it(hops: int) -> None:
+def test_a_manager_that_passes_a_message_on_counts_the_hop(hops: int) -> None:
     exchange = Exchange()
     exchange.clerk.connects = False
     brought = message(b"a", identifier=ObjectId(STRANGER, 5), hops=hops)
@@ -223,7 +223,7 @@ def test_a_message_that_goes_in_a_circle_is_refused_where_it_would_be_passed_on_
 
 
 @pytest.mark.spec("SR-186")
-def test_what_is_passed_on_keeps_its_words_and_its_order_whatever_its_priority() -> None:
+def test_a_message_that_is_passed_on_keeps_its_content_and_its_order_with_any_priority() -> None:
     exchange = Exchange()
     exchange.clerk.connects = False
     for number, priority in enumerate((0, 7, 3), start=1):

@@ -57,7 +57,7 @@ def test_queues_with_messages_are_paused_when_their_carrier_is_new() -> None:
     assert "reliquary outgoing resume DIRECT=OS:" in why
 
 
-def test_it_happens_once_for_a_carrier() -> None:
+def test_a_backlog_is_paused_once_for_a_carrier() -> None:
     bench = Bench()
     bench.send(NAME, b"a")
     restarted(bench, carrier(holds=True))
@@ -65,7 +65,7 @@ def test_it_happens_once_for_a_carrier() -> None:
     assert len(held_warnings(bench)) == 1
 
 
-def test_it_happens_again_when_the_carrier_was_switched_off_in_between() -> None:
+def test_a_backlog_is_paused_again_when_the_carrier_was_switched_off_in_between() -> None:
     bench = Bench()
     bench.send(NAME, b"a")
     restarted(bench, carrier(holds=True))

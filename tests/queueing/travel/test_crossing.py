@@ -66,7 +66,7 @@ def test_a_message_in_a_transaction_is_recoverable_and_another_stays_as_it_is() 
         ("http://shop.example/orders", False),
     ],
 )
-def test_which_names_lead_elsewhere(text: str, elsewhere: bool) -> None:
+def test_format_names_and_urls_lead_to_other_managers(text: str, elsewhere: bool) -> None:
     assert leads_elsewhere(text) is elsewhere
 
 

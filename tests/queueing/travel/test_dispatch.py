@@ -62,7 +62,7 @@ def test_the_highest_priority_goes_first_and_the_next_only_when_it_has_its_outco
 
 
 @pytest.mark.spec("DM-323")
-def test_of_one_priority_the_first_in_is_the_first_out() -> None:
+def test_the_first_message_of_a_priority_is_sent_first() -> None:
     exchange = Exchange()
     exchange.send(ELSEWHERE, b"a", b"b", b"c")
     for _ in range(3):
@@ -101,7 +101,7 @@ def test_a_destination_that_does_not_answer_stops_no_other() -> None:
     assert exchange.sent() == [b"a", b"c"]
 
 
-def test_messages_of_a_transaction_go_in_the_order_they_were_sent_whatever_their_priority() -> None:
+def test_messages_of_a_transaction_go_in_the_order_of_sending_with_any_priority() -> None:
     exchange = Exchange()
     transaction = exchange.begin()
     exchange.send(ELSEWHERE, b"a", transaction=transaction, priority=0)
@@ -253,7 +253,7 @@ def test_how_far_a_stream_got_is_what_its_carrier_says_and_is_volatile() -> None
 # -- outcomes
 
 
-def test_a_delivered_message_is_gone_for_good() -> None:
+def test_a_delivered_message_is_removed_permanently() -> None:
     exchange = Exchange()
     exchange.send(ELSEWHERE, b"a")
     exchange.end(Outcome.DELIVERED)

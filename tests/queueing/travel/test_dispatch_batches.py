@@ -94,7 +94,7 @@ def test_the_carrier_is_notified_once_until_it_looks(exchange: Exchange) -> None
     assert reported(exchange) == [(number, AGENT)]
 
 
-def test_a_message_that_comes_after_a_look_in_vain_is_reported(exchange: Exchange) -> None:
+def test_a_message_that_comes_after_an_empty_search_is_reported(exchange: Exchange) -> None:
     number = (exchange.send(AGENT, b"a"), exchange.outgoing(AGENT).number)[1]
     assert hold(exchange) == [b"a"]
     assert hold(exchange, key=(1, 8)) == []
@@ -155,7 +155,7 @@ def test_a_queue_that_goes_on_is_reported_again(exchange: Exchange) -> None:
     assert reported(exchange) == [(exchange.outgoing(AGENT).number, AGENT)]
 
 
-def test_a_manager_that_comes_online_or_is_started_tells_of_what_waits(exchange: Exchange) -> None:
+def test_a_manager_that_comes_online_or_is_started_reports_waiting_messages(exchange: Exchange) -> None:
     exchange.say(QueuesWatched("httpr", frozenset({exchange.queue().number})))
     exchange.send(AGENT, b"a")
     exchange.send("orders", b"b")
@@ -203,7 +203,7 @@ def test_messages_that_are_there_when_the_watch_begins_are_reported_at_once(exch
     assert reported(exchange) == []
 
 
-def test_all_that_becomes_available_in_a_watched_queue_is_reported(exchange: Exchange) -> None:
+def test_every_message_that_becomes_available_in_a_watched_queue_is_reported(exchange: Exchange) -> None:
     exchange.create("strict", transactional=True)
     number, strict = exchange.queue().number, exchange.queue("strict").number
     exchange.say(QueuesWatched("httpr", frozenset({number, strict})))
@@ -226,7 +226,7 @@ def test_all_that_becomes_available_in_a_watched_queue_is_reported(exchange: Exc
     assert reported(exchange) == [(number, "")]
 
 
-def test_a_message_that_a_reader_gets_at_once_is_nothing_to_tell(exchange: Exchange) -> None:
+def test_a_message_that_a_reader_gets_at_once_is_not_reported(exchange: Exchange) -> None:
     exchange.say(QueuesWatched("httpr", frozenset({exchange.queue().number})))
     exchange.receive("orders", timeout=None)
     exchange.send("orders", b"a")
@@ -243,7 +243,7 @@ def test_a_queue_that_goes_is_reported_no_longer(exchange: Exchange) -> None:
     assert reported(exchange) == []
 
 
-def test_messages_that_expired_are_nothing_to_tell() -> None:
+def test_expired_messages_are_not_reported() -> None:
     exchange = Exchange(sizes=Sizes(at_once=2))
     exchange.clerk.connects = False
     exchange.send(AGENT, *[b"old"] * 5, time_to_be_received=5)

@@ -84,7 +84,7 @@ def test_a_transactional_queue_gets_nothing_by_multicast() -> None:
     assert exchange.clerk.listening == [frozenset()]
 
 
-def test_it_is_enough_that_one_queue_takes_its_copy() -> None:
+def test_one_queue_that_takes_its_copy_is_enough() -> None:
     exchange = listening(b=GROUP)
     exchange.create("narrow", multicast_address=GROUP, quota=0)
     exchange.create("signed", multicast_address=GROUP, authentication=True)
@@ -145,7 +145,7 @@ def test_a_manager_that_waits_for_outcomes_listens_when_it_is_ready() -> None:
     assert exchange.clerk.listening == [frozenset({GROUP})]
 
 
-def test_a_queue_that_learns_nothing_new_reports_nothing_new() -> None:
+def test_a_queue_with_an_unchanged_address_reports_nothing() -> None:
     exchange = listening(a=GROUP)
     exchange.clerk.listening.clear()
     exchange.ask(ChangeQueue(0, "a", {"label": "an equal address"}))
@@ -159,7 +159,7 @@ def test_nothing_is_reported_without_a_listener() -> None:
     assert not bench.state.travel.listeners_changed
 
 
-def test_who_listens_is_known_after_a_restart_and_gone_with_the_queue() -> None:
+def test_listeners_are_known_after_a_restart_and_removed_with_the_queue() -> None:
     exchange = listening(a=GROUP, b=GROUP)
     name = parse_single(f"MULTICAST={GROUP}")
     assert isinstance(name, MulticastName)

@@ -75,7 +75,7 @@ def test_order_is_kept_within_each_priority(exchange: Exchange) -> None:
 
 
 @pytest.mark.spec("DM-292", "DM-293")
-def test_pause_restart_resume(exchange: Exchange) -> None:
+def test_a_paused_queue_stays_paused_after_a_restart_until_it_is_resumed(exchange: Exchange) -> None:
     exchange.send(LOOPED, b"a")
     exchange.ask(PauseQueue(0, LOOPED))
     exchange.send(LOOPED, b"b")
@@ -106,7 +106,7 @@ def _sent_before(exchange: Exchange) -> str:
     return LOOPED
 
 
-def test_a_message_to_no_queue_of_ours_is_a_dead_letter_if_it_asked(exchange: Exchange) -> None:
+def test_a_message_to_a_missing_local_queue_is_a_dead_letter_if_it_requests_it(exchange: Exchange) -> None:
     exchange.send(r"DIRECT=OS:LoopBack\private$\nowhere", b"a", negative_journaling=True)
     (position,) = exchange.queue("system$;deadletter").order.some(-1, 10)
     assert position.reason is MessageClass.NACK_BAD_DEST_QUEUE
@@ -122,7 +122,7 @@ def test_an_express_message_leaves_no_trace_on_disk(exchange: Exchange) -> None:
     assert exchange.bodies() == []
 
 
-def test_it_serves_its_own_destinations_only(exchange: Exchange) -> None:
+def test_the_loopback_serves_its_own_destinations_only(exchange: Exchange) -> None:
     exchange.send(ELSEWHERE, b"a")
     exchange.send(r"DIRECT=TCP:10.0.0.1\private$\orders", b"a")
     assert exchange.waiting(ELSEWHERE) == [b"a"]
@@ -153,7 +153,7 @@ def test_a_message_goes_as_a_packet(exchange: Exchange) -> None:
     assert not arrived.allow_peek_when_locked  # no packet carries it
 
 
-def test_a_message_that_fits_into_no_packet_is_refused_for_good(exchange: Exchange) -> None:
+def test_a_message_that_fits_into_no_packet_is_refused_permanently(exchange: Exchange) -> None:
     exchange.send(LOOPED, b"a", response_queue="a;b;c", negative_journaling=True)
     (position,) = exchange.queue("system$;deadletter").order.some(-1, 10)
     assert position.reason is MessageClass.NACK_COULD_NOT_ENCRYPT

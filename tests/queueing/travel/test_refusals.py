@@ -126,7 +126,7 @@ def test_the_warning_names_the_message_the_destination_and_the_words_of_the_peer
     assert warning.why == f"{sent.identifiers()[0]}: 403 we do not know you"
 
 
-def test_without_words_the_warning_has_the_reason() -> None:
+def test_the_warning_has_the_reason_if_the_peer_sends_no_sentence() -> None:
     exchange = Exchange()
     exchange.send(ELSEWHERE, b"a")
     refuse(exchange)
@@ -157,7 +157,7 @@ def test_a_message_that_arrived_and_was_not_read_breaks_no_transaction() -> None
     assert exchange.sent() == [b"1", b"2"]
 
 
-def test_also_after_a_restart() -> None:
+def test_a_refused_transaction_is_remembered_after_a_restart() -> None:
     exchange = Exchange()
     exchange.clerk.at_once = 3
     sent_together(exchange, b"1", b"2", b"3")
@@ -185,7 +185,7 @@ def test_a_carrier_of_batches_gets_nothing_of_it_either() -> None:
     check(exchange.state)
 
 
-def test_a_carrier_of_batches_gets_what_lies_behind_it() -> None:
+def test_a_carrier_of_batches_gets_the_messages_after_it() -> None:
     exchange = Exchange()
     to = "DIRECT=httpr://elsewhere/httpr/mq#orders"
     transaction = exchange.begin()
@@ -211,7 +211,7 @@ def test_what_passes_through_is_judged_message_by_message() -> None:
     assert exchange.sent() == [b"1", b"2"]
 
 
-def test_only_so_many_transactions_are_remembered() -> None:
+def test_the_number_of_remembered_transactions_is_limited() -> None:
     exchange = Exchange()
     for number in range(MOST_BROKEN + 5):
         sent_together(exchange, b"%d" % number)

@@ -130,7 +130,7 @@ def test_without_a_reader_of_that_name_the_refusal_is_the_managers(case: str) ->
 @pytest.mark.parametrize(
     "name", ["orders", r"DIRECT=OS:.\private$\orders", r"DIRECT=OS:bench\private$\orders"]
 )
-def test_what_is_ours_is_read_here(name: str) -> None:
+def test_a_local_queue_is_read_here(name: str) -> None:
     bench = Reading()
     bench.send("orders", b"m")
     assert [each.message.body for each in bench.receive(name).messages] == [b"m"]
@@ -194,7 +194,7 @@ def test_another_users_handle_is_refused() -> None:
     assert bench.ask(events.ReceiveMessages(0, handle, by=anna)).status is HResult.OK
 
 
-def test_a_reader_hears_that_no_caller_waits_for_an_answer() -> None:
+def test_a_reader_is_notified_that_no_caller_waits_for_an_answer() -> None:
     bench = Reading()
     bench.handle(events.CallerGone(7))
     assert bench.librarian.asked == [ReaderGone("reader", 7)]

@@ -163,7 +163,7 @@ def test_nothing_is_held_of_no_queue() -> None:
     assert exchange.state.travel.reservations == {}
 
 
-def test_who_may_not_receive_may_not_hold() -> None:
+def test_a_user_without_the_right_to_receive_may_not_reserve() -> None:
     exchange = Exchange()
     exchange.send("orders", b"a")
     rights = (EVERYONE, QueueRight.RECEIVE_MESSAGE)
@@ -208,7 +208,7 @@ def test_what_expired_is_never_held() -> None:
     check(exchange.state)
 
 
-def test_a_turn_turns_away_so_many_and_the_carrier_hears_of_the_rest() -> None:
+def test_a_turn_removes_a_limited_number_and_the_carrier_is_notified_of_the_rest() -> None:
     exchange = Exchange(sizes=Sizes(window=4, at_once=3))
     exchange.send("orders", *[b"old"] * 5, time_to_be_received=5)
     exchange.send("orders", b"a")
@@ -323,7 +323,7 @@ def test_an_end_of_what_is_not_held_is_no_error() -> None:
     assert not any(isinstance(fact, ReservationsOver) for fact in exchange.facts)
 
 
-def test_delivered_from_a_queue_of_ours_is_received() -> None:
+def test_a_delivered_message_of_a_local_queue_counts_as_received() -> None:
     exchange = Exchange()
     exchange.create("kept", journaling=True)
     exchange.create("news")
@@ -352,7 +352,7 @@ def test_delivered_from_an_outgoing_queue_went_to_its_destination() -> None:
     assert exchange.outgoing().counts.stored == 0
 
 
-def test_what_is_refused_for_good_is_a_dead_letter_where_it_asked_for_that() -> None:
+def test_a_permanently_refused_message_becomes_a_dead_letter_if_it_requests_that() -> None:
     exchange = Exchange()
     exchange.clerk.connects = False
     exchange.send(ELSEWHERE, b"a", negative_journaling=True)

@@ -96,7 +96,7 @@ def test_what_is_sent_in_a_transaction_takes_room_before_it_is_committed() -> No
     assert rooms(exchange)[-1] == ("bounded", 0, 2 * KILOBYTE)
 
 
-def test_the_carrier_knows_the_room_before_it_hears_the_verdict() -> None:
+def test_the_carrier_gets_the_room_before_the_verdict() -> None:
     exchange = watching("orders")
     exchange.clerk.received.clear()
     exchange.say(BatchArrived("clerk", 5, ("orders",), (message(b"a"),), UUID(int=9)))

@@ -103,7 +103,7 @@ class TalkingLoopback(Loopback):
         return Turn(signals=(event.signal,))
 
 
-def test_what_waited_for_an_address_that_turns_out_to_be_our_own_is_brought_home() -> None:
+def test_messages_for_an_address_that_turns_out_to_be_local_are_delivered() -> None:
     exchange = Exchange(TalkingLoopback())
     exchange.send(OWN, b"a")
     assert len(exchange.waiting(OWN)) == 1

@@ -27,7 +27,7 @@ def test_a_manager_without_a_directory_is_never_offline(event: DirectoryEvent) -
 
 
 @pytest.mark.spec("DM-240", "DM-256", "DM-257")
-def test_it_goes_offline_with_an_answer_and_comes_back_with_a_check() -> None:
+def test_the_directory_goes_offline_with_an_answer_and_comes_back_with_a_check() -> None:
     assert TRANSITIONS[Connection.ONLINE, DirectoryEvent.NOT_CONNECTED] == (
         Connection.OFFLINE,
         DirectoryReaction.WATCH,
@@ -44,5 +44,5 @@ def test_it_goes_offline_with_an_answer_and_comes_back_with_a_check() -> None:
 
 
 @pytest.mark.spec("DM-078")
-def test_it_is_tried_again_after_a_minute() -> None:
+def test_the_directory_is_tried_again_after_a_minute() -> None:
     assert ONLINE_CHECK == MINUTE

@@ -58,7 +58,7 @@ def groups_of(row: HistoryRow) -> list[tuple[str, int, int, int]]:
     ]
 
 
-def test_events_that_are_alike_share_a_head_whatever_comes_between() -> None:
+def test_events_that_are_alike_share_a_head_despite_others_between() -> None:
     notes = fresh()
     for position in PLACES:
         notes.note_messages(HistoryEvent.ACCEPTED, queue(), (position,), (own(position.message),))

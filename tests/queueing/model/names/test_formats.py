@@ -99,7 +99,7 @@ def test_the_uri_of_an_agent_is_a_format_name_whose_commas_are_written_otherwise
     assert str(parse_format(name_of_url("httpr://host/svc#a,b"))) == "DIRECT=HTTPR://host/svc#a%2Cb"
 
 
-def test_several_names_are_one() -> None:
+def test_several_names_form_one_multiple_name() -> None:
     name = parse_format(f"DIRECT=OS:a\\q, DL={GUID}")
     assert isinstance(name, MultipleName)
     assert str(name) == f"DIRECT=OS:a\\q,DL={GUID}"

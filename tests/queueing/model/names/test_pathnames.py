@@ -67,7 +67,7 @@ def test_the_computers_own_names_and_the_dot_all_mean_this_manager(path: Pathnam
         pytest.param(".\\system$;journal", Pathname(SYSTEM, "journal"), id="the system journal"),
     ],
 )
-def test_every_form_of_a_name(text: str, expected: Pathname) -> None:
+def test_every_form_of_a_name_is_parsed(text: str, expected: Pathname) -> None:
     assert parse(text) == expected
 
 
@@ -76,7 +76,7 @@ def test_every_form_of_a_name(text: str, expected: Pathname) -> None:
     ("text", "kind"),
     [("a", PRIVATE), (".\\private$\\a", PRIVATE), (".\\a", PUBLIC), ("system$;journal", SYSTEM)],
 )
-def test_the_name_tells_the_kind_of_queue(text: str, kind: QueueType) -> None:
+def test_the_name_determines_the_kind_of_queue(text: str, kind: QueueType) -> None:
     assert parse(text).kind is kind
 
 
@@ -94,7 +94,7 @@ def test_what_differs_in_more_than_case_differs() -> None:
     assert len({parse(name).key for name in names}) == len(names)
 
 
-def test_a_journal_and_a_subqueue_know_whose_they_are() -> None:
+def test_a_journal_and_a_subqueue_name_their_queue() -> None:
     assert parse("a;retry").queue == parse("a;journal").queue == parse("a").queue == parse("a")
 
 

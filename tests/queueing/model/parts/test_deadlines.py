@@ -6,9 +6,9 @@ from reliquary.queueing.model.parts.deadlines import Deadlines
 from reliquary.queueing.model.tables import expiry_key
 
 
-def test_no_row_lies_before_the_scan() -> None:
+def test_no_row_is_before_the_scan() -> None:
     assert Deadlines(scan=expiry_key(70, 1, 2)).floor == 70
 
 
-def test_a_locked_position_that_is_overdue_lies_before_the_scan() -> None:
+def test_a_locked_position_that_is_overdue_is_before_the_scan() -> None:
     assert Deadlines(scan=expiry_key(70, 1, 2), overdue={(1, 5): 60, (1, 6): 65}).floor == 60

@@ -106,7 +106,7 @@ def test_the_masks_are_those_of_the_specification(kind: type[IntFlag], printed: 
         ("delete_queue", QueueRight.DELETE_QUEUE),
     ],
 )
-def test_a_right_is_named_as_people_write_it(name: str, right: QueueRight) -> None:
+def test_a_right_is_named_in_every_spelling(name: str, right: QueueRight) -> None:
     assert right_named(QueueRight, name) is right
 
 

@@ -187,7 +187,7 @@ def test_a_purge_that_takes_several_turns_is_answered_with_the_last() -> None:
     assert answer.count == 5
 
 
-def test_applications_and_protocols_do_not_hear_of_each_other() -> None:
+def test_applications_and_protocols_get_separate_answers() -> None:
     bench = Asking()
     waits = bench.begin_request(events.ReceiveMessages(0, "orders", timeout=FOREVER_WAIT))
     application = bench.begin_asking(events.ReceiveMessages(0, "orders", timeout=FOREVER_WAIT))

@@ -45,7 +45,7 @@ def test_the_first_that_claims_a_name_has_it_and_a_name_may_be_unclaimed() -> No
     assert (carriers.any, Carriers().any) == (True, False)
 
 
-def test_two_carriers_or_readers_of_one_name_are_an_error_of_ours() -> None:
+def test_two_carriers_or_readers_of_one_name_are_a_programming_error() -> None:
     with pytest.raises(AssertionError, match="one name"):
         Carriers((reaches("far"), reaches("far")))
     reader = RemoteReader(name="reader", claims=lambda _: True)

@@ -12,7 +12,7 @@ from reliquary.queueing.travel.remote import RemoteReadsEnded
 from tests.queueing.exchange import Clerk
 
 
-def test_every_word_is_heard_by_the_manager_or_by_a_carrier_and_none_by_both() -> None:
+def test_every_signal_goes_to_the_manager_or_to_carriers_and_none_to_both() -> None:
     words = {
         word
         for _, word in inspect.getmembers(transfer, inspect.isclass)

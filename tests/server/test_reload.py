@@ -7,6 +7,7 @@ import json
 import logging
 import re
 import signal
+import socket
 import ssl
 import threading
 from collections.abc import Iterator
@@ -327,6 +328,52 @@ def test_certificates_are_read_anew_and_a_bad_one_changes_nothing(
         assert report.restart == [*ports, "tls_certificate", "tls_key"]
 
     play(tmp_path, scene, tls_certificate=used, tls_key=used, **ports)
+
+
+def asked_by_tls(url: str, context: ssl.SSLContext, session: ssl.SSLSession | None) -> ssl.SSLSession:
+    """Ask a server for its health over one connection, and return its session of TLS; OSError if refused."""
+    address = ("localhost", int(url.rpartition(":")[2]))
+    with (
+        socket.create_connection(address) as plain,
+        context.wrap_socket(plain, server_hostname="localhost", session=session) as secured,
+    ):
+        secured.sendall(b"GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        start = secured.recv(12)
+        if not start:
+            raise ConnectionResetError("the server closed the connection")
+        assert start == b"HTTP/1.1 200"
+        found = secured.session
+        assert found is not None
+        return found
+
+
+def test_another_authority_for_clients_counts_at_once_for_sessions_that_are_resumed_too(
+    tmp_path: Path,
+) -> None:
+    before, after, own = (Authority(tmp_path, name) for name in ("before", "after", "own"))
+    certificate = own.vouch("server.example")
+
+    def trusted(authority: Authority) -> ssl.SSLContext:
+        made = ssl.create_default_context(cafile=str(own.file))
+        made.load_cert_chain(authority.vouch("client.example"))
+        return made
+
+    async def scene(harness: Harness) -> None:
+        old, new = trusted(before), trusted(after)
+        for url in (harness.server.bound[1].url, harness.control_url):
+            session = await asyncio.to_thread(asked_by_tls, url, old, None)
+            session = await asyncio.to_thread(asked_by_tls, url, old, session)
+            await reload(harness, tls_client_ca=after.file)
+            for each in (session, None):
+                with pytest.raises((ssl.SSLError, ConnectionError)):
+                    await asyncio.to_thread(asked_by_tls, url, old, each)
+            await asyncio.to_thread(asked_by_tls, url, new, None)
+            await reload(harness, tls_client_ca=before.file)
+
+    play(
+        tmp_path, scene, data_tls_port=0, tls_certificate=certificate, tls_key=certificate,
+        tls_client_ca=before.file, tls_client_required=True,
+    )  # fmt: skip
 
 
 def test_every_setting_that_differs_is_found_and_every_reloadable_one_is_a_setting() -> None:

@@ -1,9 +1,10 @@
 """Loads the certificates of a TLS server: its own, and those of the CA for client certificates.
 
-    handshake --> Serving.front --sni_callback--> the context that was read last
+    handshake --> Serving.front --> the context that was read last
 
-A listener always keeps one context, so renewed files take effect by a callback: each handshake is
-passed to the newest context.  Existing connections keep their certificate.
+A listener keeps one context for all its life, so that context hands each handshake to the newest one.
+Connections that are there keep their certificate.  A client may resume a session of TLS only in the context
+in which it began: after the files were read again, its certificate is checked by the new authorities.
 """
 
 from __future__ import annotations
@@ -37,15 +38,26 @@ class Serving:
     """The TLS context of a listener, whose certificates can be read again while it listens."""
 
     def __init__(self, context: ssl.SSLContext) -> None:
-        self.front = context
-        """The context of a listener."""
         self.newest = context
-        context.sni_callback = self._choose
+        """The context of handshakes from now on."""
+        self.front = _Front(ssl.PROTOCOL_TLS_SERVER)
+        """The context that a listener is given."""
+        self.front.serving = self
 
     def renew(self, context: ssl.SSLContext) -> None:
         """Let handshakes from now on use another context."""
         self.newest = context
 
-    def _choose(self, handshake: Any, _: str | None, __: ssl.SSLContext) -> None:
-        if self.newest is not self.front:
-            handshake.context = self.newest
+
+class _Front(ssl.SSLContext):
+    """Hands each handshake to the newest context; asyncio and uvloop begin one with `wrap_bio`."""
+
+    serving: Serving
+
+    def wrap_bio(self, *where: Any, **how: Any) -> ssl.SSLObject:
+        """Begin a handshake over buffers."""
+        return self.serving.newest.wrap_bio(*where, **how)
+
+    def wrap_socket(self, *where: Any, **how: Any) -> ssl.SSLSocket:
+        """Begin a handshake over a socket."""
+        return self.serving.newest.wrap_socket(*where, **how)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from struct import calcsize
 from typing import Final
@@ -193,21 +194,23 @@ class _Spread:
         self.count = ends[-1].as_py() if len(ends) else 0
         self._single = self.count == len(counts)
         """Whether each group has one event; then the value of a group is the value of its event."""
-        starts = pa.concat_arrays([pa.array([0], pa.int32()), ends])
-        self._owners = pc.list_parent_indices(pa.ListArray.from_arrays(starts, pa.nulls(self.count)))
-        """The group of each event."""
-        self._inside = pc.subtract(_counted(self.count), pc.add(starts.take(self._owners), 1))
+        self._ends = ends
+        """The count of events up to the end of each group."""
+        before = self.repeated(pc.subtract(ends, counts.cast(pa.int32())))
+        self._inside = pc.subtract(_counted(self.count), pc.add(before, 1))
         """The number of events before each event in its group."""
         self._group_places = gathered.places()
-        self._places = self.repeated(self._group_places)
+        self._zeros = pa.repeat(pa.scalar(0, pa.int32()), self.count)
 
     def repeated(self, values: pa.Array) -> pa.Array:
         """Return for each event the value of its group."""
-        return values if self._single else values.take(self._owners)
+        if self._single:
+            return values
+        return pc.run_end_decode(pa.RunEndEncodedArray.from_arrays(self._ends, values))
 
     def has(self, shape: int) -> pa.Array:
         """Return for each event whether it has this shape."""
-        return self._with(shape).take(self._places)
+        return self.repeated(self._with(shape).take(self._group_places))
 
     def _with(self, shape: int) -> pa.Array:
         """Return for each head whether it has this shape."""
@@ -219,9 +222,10 @@ class _Spread:
         if not known:
             return pa.nulls(self.count, _WORDS)
         if len(known) == 1 and all(values):  # most columns, also where each event has a head of its own
-            codes = pa.repeat(pa.scalar(0, pa.int32()), self.count)
+            codes = self._zeros
         else:
-            codes = pa.array(list(map(known.get, values)), pa.int32()).take(self._places)
+            of_heads = pa.array(list(map(known.get, values)), pa.int32())
+            codes = self.repeated(of_heads.take(self._group_places))
         return pa.DictionaryArray.from_arrays(codes, pa.array(list(known), pa.string()))
 
     def numbers(self, name: str) -> pa.Array:
@@ -249,8 +253,9 @@ class _Spread:
         return pc.replace_with_mask(empty, self.has(Shape.CORRELATED), pa.array(correlations, pa.string()))
 
 
+@lru_cache(maxsize=1)
 def _counted(count: int) -> pa.Array:
-    """Return the numbers 1, 2, 3 and so on up to `count`."""
+    """Return the numbers 1, 2, 3 and so on up to `count`; a table needs them twice."""
     return pc.cumulative_sum(pa.repeat(pa.scalar(1, pa.int64()), count))
 
 
@@ -263,13 +268,19 @@ def _identifiers(spread: _Spread, messages: pa.Array, manager: UUID) -> pa.Array
     """Return GUID and number: as the event names them, else the manager's GUID and the number of the
     message."""
     known = spread.has(Shape.SUBJECT | Shape.NAMED)
-    lineages = spread.words([str(head.lineage or manager) for head in spread.heads]).filter(known)
     own = pc.bit_wise_and(messages, _UNIQUE)
-    numbers = pc.coalesce(spread.numbers("uniquifier"), own).filter(known)
-    words = pc.binary_join_element_wise(lineages.cast(pa.string()), numbers.cast(pa.string()), "\\")
+    numbers = pc.coalesce(spread.numbers("uniquifier"), own).filter(known).cast(pa.string())
+    named = {str(head.lineage or manager) for head in spread.heads}
+    lineages: pa.Array | str = (
+        spread.words([str(head.lineage or manager) for head in spread.heads]).filter(known).cast(pa.string())
+        if len(named) > 1
+        else "".join(named)
+    )
+    words = pc.binary_join_element_wise(lineages, numbers, "\\")
     if len(words) == spread.count:
         return words
-    return pc.replace_with_mask(pa.nulls(spread.count, pa.string()), known, words)
+    places = pc.subtract(pc.cumulative_sum(known.cast(pa.int32())), 1)
+    return words.take(pc.if_else(known, places, pa.scalar(None, pa.int32())))
 
 
 def _reason(head: Head) -> str:

@@ -221,7 +221,7 @@ def check(state: State) -> None:
         state
     )
     assert all(rows[key].arrival == PENDING for key in waiting), "a prepared message can be read in a feed"
-    _check_expiry(state, committed | delayed)
+    _check_expiry(state, committed | delayed | {key: rows[key] for key in unseen})
     assert state.totals.bytes == sum(queue.total_bytes for queue in state.queues.values())
     assert set(every(state, tables.TRANSACTIONS)) == {each.identifier.bytes for each in prepared}
     assert every(state, tables.OUTCOMES) == {

@@ -89,6 +89,13 @@ def test_a_large_batch_that_readers_see_too_early_is_found(monkeypatch: pytest.M
     first_failure()
 
 
+def test_a_large_batch_whose_messages_get_no_deadline_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The messages that can expire are placed in the turns of the batch, and would stay for ever."""
+    monkeypatch.setattr(apply, "watch_deadlines", lambda state, queue, positions: None)
+    failure = first_failure()
+    assert "expiry rows" in failure, failure
+
+
 def test_a_feed_that_is_notified_of_numbers_in_a_hidden_batch_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -145,9 +145,10 @@ def audit(rows: Contents) -> None:
         _audit_counters(rows, number)
     _audit_messages(rows)
     _audit_feeds(rows)
+    placed = {key: row for key, row in rows.positions.items() if key not in rows.uncommitted}
     due = {
         (moment, queue, each.lookup_id)
-        for (queue, _), each in [*rows.committed.items(), *rows.delayed.items()]
+        for (queue, _), each in [*placed.items(), *rows.delayed.items()]
         for moment in (each.expires, each.due, each.purged)
         if moment
     }

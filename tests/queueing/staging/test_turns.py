@@ -19,7 +19,7 @@ from reliquary.queueing.staging.events import (
     PublishAnswer,
     PublishBatch,
 )
-from reliquary.queueing.staging.facts import BatchPublished, StagePlaced
+from reliquary.queueing.staging.facts import BatchPublished, StagePlaced, StagePublished
 from tests.queueing.manager_harness import Bench
 from tests.queueing.staging.writing import QUERY, begin, publish, stage, write
 from tests.queueing.state_checks import check, durable
@@ -242,6 +242,71 @@ def test_messages_that_request_something_come_with_the_last_turn_at_their_places
     bench.advance(60)
     assert b"2" not in bench.bodies()
     check(bench.state)
+
+
+def expiring(*lives: int) -> tuple[Bench, int]:
+    """Return a manager that has begun to publish messages with these lives in seconds, and the caller."""
+    bench = Bench(sizes=SMALL)
+    number = begin(bench)
+    for place, life in enumerate(lives):
+        stage(bench, number, b"%d" % place, time_to_be_received=life)
+    bench.ask(CompleteStage(0, number))
+    bench.patient = True
+    return bench, bench.begin_asking(PublishBatch(0, QUERY, 0, (number,)))
+
+
+def test_messages_that_expire_are_placed_in_bounded_turns_too() -> None:
+    bench, _ = expiring(*[60] * 9)
+    before = len(bench.turns)
+    finish(bench)
+    placed = [
+        sum(len(fact.positions) for fact in turn.facts if isinstance(fact, (StagePlaced, StagePublished)))
+        for turn in bench.turns[before:]
+    ]
+    assert max(placed) == SMALL.placed
+    assert sum(placed) == 9
+    assert len(bench.bodies()) == 9
+    check(bench.state)
+    bench.advance(59)
+    assert len(bench.bodies()) == 9
+    bench.advance(1)
+    assert bench.bodies() == []
+    check(bench.state)
+
+
+def test_a_message_whose_time_ends_before_its_batch_is_shown_expires_with_the_last_turn() -> None:
+    bench, caller = expiring(60, 4, 60, 5, 60)
+    bench.go_on(2)
+    assert bench.state.staging.current is not None
+    bench.send("orders", b"short", time_to_be_received=5)
+    for _ in range(2):
+        bench.advance(5)
+        check(bench.state)
+        assert bench.answer_to(caller) is None
+    finish(bench)
+    assert bench.answer_to(caller) == PublishAnswer(HResult.OK, messages=5)
+    bench.fire_due_timers()
+    assert bench.bodies() == [b"0", b"2", b"4"]
+    check(bench.state)
+    bench.advance(60)
+    assert bench.bodies() == []
+    check(bench.state)
+
+
+def test_a_crash_keeps_the_deadlines_of_messages_that_are_hidden() -> None:
+    for turns in range(5):
+        bench, _ = expiring(60, 4, 60, 5, 60)
+        bench.go_on(turns)
+        bench.advance(10)
+        bench.flush()
+        bench.patient = False
+        bench.restart(crash=True)
+        bench.fire_due_timers()
+        assert bench.bodies() == [b"0", b"2", b"4"], f"after {turns} turns"
+        check(bench.state)
+        bench.advance(60)
+        assert bench.bodies() == [], f"after {turns} turns"
+        check(bench.state)
 
 
 def test_lanes_are_those_of_the_priorities() -> None:

@@ -267,6 +267,21 @@ def _watch(state: State, number: int, position: Position, moment: int) -> None:
         state.numbers.dirty = True
 
 
+def watch_deadlines(state: State, number: int, positions: Sequence[Position]) -> None:
+    """Write rows for the moments when hidden positions expire."""
+    for position in positions:
+        if position.expires:
+            _watch(state, number, position, position.expires)
+
+
+def watch_again(state: State, moment: int) -> None:
+    """Let the next scan begin at this moment: the scans since then have left out hidden positions."""
+    key = expiry_key(moment, 0, 0)
+    if key < state.deadlines.scan:
+        state.deadlines.scan = key
+        state.numbers.dirty = True
+
+
 def _forget_moments(state: State, number: int, positions: Sequence[Position]) -> None:
     """Delete the rows of the moments when positions expire or are purged; express ones have none."""
     keys, overdue = [], state.deadlines.overdue

@@ -212,6 +212,10 @@ class Order:
         assert self.hidden is None, f"queue {self._number} hides {self.hidden}"
         self.hidden = numbers
 
+    def hides(self, lookup_id: int) -> bool:
+        """Return whether a batch that is being placed has this identifier."""
+        return self.hidden is not None and lookup_id & SEQUENCE_MASK in self.hidden
+
     def show(self, lanes: Mapping[int, tuple[int, int]]) -> None:
         """Make hidden rows available: for each lane, the lowest LookupIdentifier and the number of rows."""
         self.hidden = None
@@ -248,7 +252,7 @@ class Order:
         position = self.locked.get(lookup_id) or self._entries.get(lookup_id)
         if position is not None or lookup_id <= self._edge:
             return position
-        if self.hidden is not None and lookup_id & SEQUENCE_MASK in self.hidden:
+        if self.hides(lookup_id):
             return None
         row = self._rows.get(POSITIONS_ALONE, position_key(self._number, lookup_id))
         return None if row is None else row.position

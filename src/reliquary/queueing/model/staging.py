@@ -31,10 +31,12 @@ PEEKABLE: Final = 0x01
 DEAD_LETTER: Final = 0x02
 """A bit of `StagedChunk.marks`: the message has NegativeJournalingRequested."""
 ASKS: Final = 0x04
-"""A bit of `StagedChunk.marks`: the publish has to load the message.
+"""A bit of `StagedChunk.marks`: the message is loaded in the turn that shows it.
 
-It is set if the message can expire, is delayed, or requests journaling or an acknowledgement.
+It is set if the message is delayed, or requests journaling or an acknowledgement.
 """
+EXPIRES: Final = 0x08
+"""A bit of `StagedChunk.marks`: the message can expire, and requests nothing for which ASKS is set."""
 
 PartKey = tuple[str, int, int, str]
 """The query, batch, part and attempt of a part."""
@@ -56,6 +58,11 @@ class NumberedChunk(NamedTuple):
         """Return whether a message of the chunk has the mark ASKS."""
         return any(mark & ASKS for mark in self.chunk.marks)
 
+    @property
+    def expires(self) -> bool:
+        """Return whether a message of the chunk has the mark EXPIRES."""
+        return any(mark & EXPIRES for mark in self.chunk.marks)
+
 
 class Ends(NamedTuple):
     """The numbers of the first and the last message of a batch.
@@ -75,12 +82,15 @@ class Hidden:
     size: int = 0
     lanes: dict[int, tuple[int, int]] = field(default_factory=dict)
     """For each lane, the lowest LookupIdentifier and the number of positions."""
+    expires: bool = False
+    """Whether one of these messages can expire."""
 
     def add(self, step: NumberedChunk) -> None:
         """Add the messages of a chunk."""
         lanes, count = step.chunk.lanes, len(step.chunk.sizes)
         self.count += count
         self.size += sum(step.chunk.sizes)
+        self.expires = self.expires or step.expires
         if len(lanes) == 1:
             self._add(lanes[0], step.first, count)
         else:

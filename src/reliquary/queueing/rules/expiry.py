@@ -135,6 +135,9 @@ def on_timer(state: State, number: int, now: Instant) -> None:
     for (number, lookup_id), moment in moments.items():
         queue = state.queues[number]
         position = queue.order.get(lookup_id) or delayed(state, queue, lookup_id)
+        if position is None and queue.order.hides(lookup_id):  # the scan comes back when it is shown
+            state.deadlines.overdue.setdefault((number, lookup_id), moment)
+            continue
         assert position is not None, f"{lookup_id:#x} of queue {number} has a moment and is not there"
         event = PositionEvent.EXPIRED if is_over(position, now) else PositionEvent.DUE
         match step(state_of(position, locked=lookup_id in queue.order.locked), event):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from reliquary.base.turn import Fact
-from reliquary.queueing.changes.positions import hide, place, show
+from reliquary.queueing.changes.positions import hide, place, show, watch_again, watch_deadlines
 from reliquary.queueing.model.feature import Applier
 from reliquary.queueing.model.staging import Batch, Ends, Hidden, NumberedChunk
 from reliquary.queueing.model.state import State
@@ -66,6 +66,7 @@ def _stage_placed(state: State, fact: facts.StagePlaced) -> None:
     state.messages.put_again(fact.stamped)
     rows = {position_key(fact.queue, each.lookup_id): QueueRow(each) for each in fact.positions}
     state.rows.put_all(POSITIONS, rows)
+    watch_deadlines(state, fact.queue, fact.positions)
 
 
 def _batch_advanced(state: State, fact: facts.BatchAdvanced) -> None:
@@ -80,7 +81,10 @@ def _show(state: State, batch: Batch) -> None:
     """Show the messages of a batch in its queues."""
     for number, size in batch.size_by_queue.items():
         state.staging.reserved -= size
-        show(state, state.queues[number], batch.hidden.get(number, Hidden()), size)
+        hidden = batch.hidden.get(number, Hidden())
+        show(state, state.queues[number], hidden, size)
+        if hidden.expires:
+            watch_again(state, batch.record.moment)
     state.rows.delete(PUBLISHING, ONLY)
     state.staging.current = None
 

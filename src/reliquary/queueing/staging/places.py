@@ -11,7 +11,7 @@ from reliquary.base.time import Instant, in_whole_seconds
 from reliquary.queueing.changes.apply import apply
 from reliquary.queueing.model.message import Message, Position
 from reliquary.queueing.model.queue_state import QueueState
-from reliquary.queueing.model.staging import ASKS, DEAD_LETTER, PEEKABLE, Ends, NumberedChunk
+from reliquary.queueing.model.staging import ASKS, DEAD_LETTER, EXPIRES, PEEKABLE, Ends, NumberedChunk
 from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import LANE_SHIFT
 from reliquary.queueing.rules.enqueue import announce, deadline_in, position_in, share_with_journal
@@ -46,7 +46,10 @@ def publish_steps(
 def place_step(
     state: State, batch: tuple[str, int], queue: QueueState, step: NumberedChunk, ends: Ends, moment: Instant
 ) -> None:
-    """Write the positions of a chunk whose messages request nothing; readers do not see them yet."""
+    """Write the positions of a chunk whose messages request nothing, and the moments when they expire.
+
+    Readers do not see these messages yet, and they do not expire before they are shown.
+    """
     loaded = dict[int, Message]()
     positions = _positions(state, queue, step, ends, loaded, moment)
     apply(state, StagePlaced(*batch, queue.number, tuple(positions), tuple(loaded.items())))
@@ -67,7 +70,7 @@ def _positions(
     positions = list(map(Position, lookup_ids, numbers, chunk.sizes, repeat(now)))
     to_load = {number - chunk.first for number in ends if number in numbers}
     for place, mark in enumerate(chunk.marks):
-        if mark & ASKS:
+        if mark & (ASKS | EXPIRES):
             to_load.add(place)
         elif mark:
             positions[place] = msgspec.structs.replace(

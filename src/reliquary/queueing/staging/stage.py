@@ -41,7 +41,7 @@ from reliquary.queueing.model.names.formats import IllegalFormatName
 from reliquary.queueing.model.parts.name_index import RemoteTarget, SendTarget
 from reliquary.queueing.model.queue_state import QueueState
 from reliquary.queueing.model.security.principals import MANAGER
-from reliquary.queueing.model.staging import ASKS, DEAD_LETTER, PEEKABLE, batch_identifier
+from reliquary.queueing.model.staging import ASKS, DEAD_LETTER, EXPIRES, PEEKABLE, batch_identifier
 from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import Stage, StagedChunk
 from reliquary.queueing.rules import destinations
@@ -294,7 +294,7 @@ def _stamped(
                 message.label,
                 message.priority,
                 Delivery.RECOVERABLE,
-                message.sent_time or (0 if mark & ASKS else moment),
+                message.sent_time or (0 if mark & (ASKS | EXPIRES) else moment),
                 message.time_to_be_received,
                 message.body_type,
                 in_transaction
@@ -311,12 +311,10 @@ def _marks(queue: QueueState, message: Message) -> int:
     mark = PEEKABLE if more.allow_peek_when_locked else 0
     if more.negative_journaling and more.sequence is None:  # as in `enqueue.position_in`
         mark |= DEAD_LETTER
-    if (
-        message.time_to_be_received != FOREVER
-        or more.delay
-        or more.positive_journaling
-        or (queue.link is not None and more.time_to_reach_queue != FOREVER)
-        or asked_in(queue.record, message)
-    ):
+    if more.delay or more.positive_journaling or asked_in(queue.record, message):
         mark |= ASKS
+    elif message.time_to_be_received != FOREVER or (
+        queue.link is not None and more.time_to_reach_queue != FOREVER
+    ):
+        mark |= EXPIRES
     return mark

@@ -14,8 +14,10 @@ A turn begins when the one before it is on disk: so few changes wait to be writt
 served between the two.
 One large batch is placed at a time; other large batches, and other batches of its query, wait for its end.
 
-A chunk with a message that can expire, is delayed, or requests a copy or an acknowledgement is placed in the
-last turn, because each of these acts must come with the moment when the message is visible.
+Messages that can expire get their deadlines with their positions.  A timer that fires meanwhile leaves them
+out, and the last turn sets it again.  A chunk with a message that is delayed, or requests a copy or an
+acknowledgement is placed in the last turn, because each of these acts must come with the moment when the
+message is visible.
 """
 
 from __future__ import annotations
@@ -113,6 +115,8 @@ def _finish(state: State, current: Batch, now: Instant) -> None:
     batch = (record.query, record.batch)
     entry = note(state, record, record.user, record.messages, now)
     apply(state, BatchPublished(record.query, entry, record.stages))
+    if any(hidden.expires for hidden in current.hidden.values()):
+        state.watch_clock(record.moment, now)
     asking = [step for step in current.steps if step.asks]
     for number, steps in groupby(asking, lambda step: step.chunk.queue):
         queue = state.queues[number]

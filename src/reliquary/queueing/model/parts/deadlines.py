@@ -19,7 +19,7 @@ class Deadlines:
     scan: bytes = b""
     """The key of the expiry rows where the next scan begins."""
     overdue: dict[tuple[int, int], int] = field(default_factory=dict)
-    """Deadlines before `scan`, of positions that were locked when the deadline passed."""
+    """Deadlines before `scan`, of positions that were locked or hidden when the deadline passed."""
 
     @property
     def floor(self) -> int:

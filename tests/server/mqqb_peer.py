@@ -42,13 +42,14 @@ class PlainPeer:
         data = await self.raw()
         return second_decoder.packet(data) if data else None
 
-    async def open(self, window: int = 64) -> None:
-        """Make the handshake, up to the open session."""
+    async def open(self, window: int = 64, ack_timeout: int = 20_000) -> None:
+        """Make the handshake, up to the open session; `ack_timeout` is in milliseconds."""
         self.send(REQUEST)
         answer = await self.hear()
         assert answer is not None
         assert (answer["kind"], answer["CS"]) == ("EstablishConnection", False)
-        self.send(PARAMETERS[:30] + window.to_bytes(2, "little"))
+        timeouts = PARAMETERS[20:24] + ack_timeout.to_bytes(4, "little") + PARAMETERS[28:30]
+        self.send(PARAMETERS[:20] + timeouts + window.to_bytes(2, "little"))
         answer = await self.hear()
         assert answer is not None
         assert answer["kind"] == "ConnectionParameters"

@@ -119,6 +119,30 @@ def test_a_server_that_stops_sends_what_it_owes_and_closes_its_sessions(tmp_path
     assert end is None
 
 
+@pytest.mark.mqqb("T-50")
+@pytest.mark.spec("QB-012", "QB-213")
+def test_packets_of_four_megabytes_travel_and_are_acknowledged_before_the_timer(tmp_path: Path) -> None:
+    body = bytes(0x00400000 - 512)
+
+    async def scene(harness: Harness) -> None:
+        endpoint = endpoint_of(harness.server, MqqbEndpoint)
+        await harness.ok("POST", "/queues", {"name": "private$/in"})
+        async with peer_of(endpoint.bound[1]) as peer:
+            await peer.open(ack_timeout=120_000)  # the timer would fire after a minute
+            for number in range(1, 11):  # more than the server reads ahead
+                peer.send(
+                    message_to(r"TCP:127.0.0.1\private$\in", body, number=number, recoverable=number > 5)
+                )
+            acknowledged = 0
+            while acknowledged < 10:
+                ack = await peer.hear()
+                assert ack is not None
+                acknowledged = ack["AckSequenceNumber"]
+        assert (await harness.ok("GET", "/queues/private$/in"))["messages"] == 10
+
+    play(tmp_path, scene, seconds=100, tables=(ON,))
+
+
 @pytest.mark.mqqb("T-97")
 @pytest.mark.parametrize(
     "peers", [200, pytest.param(1_000, marks=[pytest.mark.long, pytest.mark.timeout(600)])]

@@ -133,7 +133,7 @@ def _take(state: State, session: Session, packet: UserMessage, now: Instant) -> 
     """Process a user packet, which is counted even if it is dropped (QB-240)."""
     is_durable = _is_recoverable(packet)
     session.judging = True  # no SessionHeader leaves before the packet is processed
-    count_packets(state, session, now, recoverable=is_durable)
+    count_packets(state, session, now, len(packet.properties.body), recoverable=is_durable)
     if packet.session is not None:
         session.mismatch = on_header(state, session, packet.session, now)  # QB-212
     if is_for_order_queue(packet):
@@ -200,7 +200,8 @@ def on_run_judged(state: State, signal: RunJudged, now: Instant) -> None:
     session.judging = False
     if signal.taken:
         is_durable, packets = _is_recoverable(run.arriving[0].packet), len(run.arriving)
-        count_packets(state, session, now, recoverable=is_durable, packets=packets)
+        size = sum([len(each.message.body) for each in run.arriving])
+        count_packets(state, session, now, size, recoverable=is_durable, packets=packets)
         if is_durable:
             note_stored(session, packets)
         acknowledge_if_due(state, session)

@@ -166,6 +166,8 @@ class Session:
     recoverable_received: int = 0
     unacked: int = 0
     """The number of received packets that are not acknowledged yet; UnackedReceivedMsgCount."""
+    unacked_bytes: int = 0
+    """The bytes of their bodies."""
     bits: int = 0
     """The bits of the next acknowledgement; the specification calls them RecoverableMsgAckFlags."""
     last_acked: int = 0

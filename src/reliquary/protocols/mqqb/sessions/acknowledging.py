@@ -24,15 +24,17 @@ MASK: Final = 0xFFFF
 
 
 def count_packets(
-    state: State, session: Session, now: Instant, *, recoverable: bool, packets: int = 1
+    state: State, session: Session, now: Instant, size: int, *, recoverable: bool, packets: int = 1
 ) -> None:
     """Count packets that came, also those that are dropped (QB-017, QB-240; G-19, G-20).
 
-    The first of them starts the Session Ack Send Timer, and a recoverable one may shorten it (QB-140).
+    `size` is the bytes of their bodies.  The first packet starts the Session Ack Send Timer, and a
+    recoverable one may shorten it (QB-140).
     """
     state.counts[Count.RECEIVED] += packets
     session.received += packets
     session.unacked += packets
+    session.unacked_bytes += size
     session.active = True
     span = session.ack_wait // 2  # QB-243
     if recoverable:
@@ -51,10 +53,11 @@ def note_stored(session: Session, packets: int = 1) -> None:
 def acknowledge_if_due(state: State, session: Session) -> None:
     """Send a SessionAck at once when enough packets are not acknowledged."""
     # DEPARTS from 3.1.1.6.1 (QB-213): half of the smaller window is enough, because a sender whose
-    # window is full would wait for the timer (G-11).
-    half = max(session.room // 2, 1)
+    # window is full would wait for the timer (G-11).  A sender with large messages stops for their bytes
+    # before its window is full.
+    half, quarter = max(session.room // 2, 1), state.settings.most_bytes // 4
     new = session.recoverable_received - session.last_acked
-    if session.unacked >= half or new >= MOST_BITS:
+    if session.unacked >= half or new >= MOST_BITS or session.unacked_bytes >= quarter:
         acknowledge(state, session)
 
 
@@ -80,7 +83,7 @@ def header(state: State, session: Session) -> SessionHeader:
         recoverable_sent=session.recoverable_sent & MASK,
         window=session.window,
     )
-    session.bits = session.unacked = 0
+    session.bits = session.unacked = session.unacked_bytes = 0
     session.last_acked = session.recoverable_received
     if session.ack_due:
         state.draft.ask(CancelTimer((ACK_SEND, session.number)))

@@ -159,7 +159,7 @@ class Managers:
             try:
                 answer = self._answer(manager, work, queues)
             except SILENT as silence:
-                if self._gone is Gone.FAIL or self.together.broken.is_set():
+                if self._gone is Gone.FAIL or self.together.broken:
                     raise
                 if not waits:
                     log.warning("the query waits for %s: %s", manager, silence)

@@ -24,7 +24,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from threading import Event
 from typing import TypeVar
 from urllib.parse import unquote, urlsplit
 
@@ -136,14 +135,14 @@ def _wait_for(client: FeedClient, options: Writing, query: str) -> None:
         _until_it_answers(lambda: client.writer(query))
 
 
-def _until_it_answers(work: Callable[[], T], broken: Event | None = None) -> T:
-    """Return the answer of a manager, when it comes; `broken` ends the wait."""
+def _until_it_answers(work: Callable[[], T], together: Together | None = None) -> T:
+    """Return the answer of a manager, when it comes; the error of another manager ends the wait."""
     waits = False
     while True:
         try:
             return work()
         except SILENT as silence:
-            if broken is not None and broken.is_set():
+            if together is not None and together.broken:
                 raise
             if not waits:
                 log.warning("the sink waits for a manager: %s", silence)
@@ -197,7 +196,7 @@ def _on_all(options: Writing, work: Callable[[str], None]) -> None:
     def ask(manager: str) -> None:
         with placed(options.names, manager, options.queue):
             if options.gone is Gone.WAIT:
-                _until_it_answers(lambda: work(manager), together.broken)
+                _until_it_answers(lambda: work(manager), together)
             else:
                 work(manager)
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from threading import Event
 from typing import Final, TypeVar
 
 THREADS: Final = 32
@@ -21,10 +20,10 @@ A = TypeVar("A")
 
 
 class Together:
-    """Asks the managers of one query."""
+    """Asks the managers of one query; Spark sends it to other processes as a part of a reader."""
 
     def __init__(self) -> None:
-        self.broken = Event()
+        self.broken = False
         """Set while the error of one manager ends the questions to the others, which then wait no longer."""
 
     def ask(self, questions: Sequence[Q], manager_of: Callable[[Q], str], ask: Callable[[Q], A]) -> list[A]:
@@ -43,11 +42,11 @@ class Together:
             try:
                 found = [pair for each in asked for pair in each.result()]
             except BaseException:
-                self.broken.set()
+                self.broken = True
                 for each in asked:
                     each.cancel()
                 raise
             finally:
                 pool.shutdown()
-                self.broken.clear()
+                self.broken = False
         return [answer for _, answer in sorted(found, key=lambda pair: pair[0])]

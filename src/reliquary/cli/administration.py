@@ -1,8 +1,8 @@
-"""The commands of the nouns of administration, built from their declarations.
+"""Builds the commands of the nouns of administration from their declarations.
 
 reliquary channel list           all records, as a table of the declared columns or as JSON
 reliquary channel show 1         one record, its fields and then its parts
-reliquary channel settle 5 ...   an act, and the record as it is then
+reliquary channel settle 5 ...   an act, which prints the new record
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The server that a command works with, and who asks it.
+"""Connects a command to its server, as the user of the options.
 
 --server, --control        the addresses of both planes
 --token, --token-file      a token; or
@@ -47,13 +47,13 @@ class Where:
     token_file: Path | None = None
     """A file with the token, in place of `token`."""
     user: str | None = None
-    """The user whose password proves who asks, in place of a token."""
+    """The user who authenticates with a password, in place of a token."""
     password_file: Path | None = None
     files: ClientCertificates | None = None
-    """The certificates of the command line; None for what the system trusts."""
+    """The certificates of the command line; None for those that the system trusts."""
 
     def tls(self) -> SSLContext | None:
-        """Return the TLS context that the options ask for; None for the usual one."""
+        """Return the TLS context of the options; None for the usual one."""
         return None if self.files is None else self.files.context()
 
     def read_token(self) -> str | None:
@@ -61,14 +61,14 @@ class Where:
         return self.token if self.token_file is None else read_token_file(self.token_file)
 
     def read_proof(self) -> Proof:
-        """Return who asks; a person at the terminal is asked for a password that no file holds."""
+        """Return the credentials; without a file, a user at the terminal is asked for the password."""
         if self.user is None:
             return Proof(token=self.read_token())
         return Proof(user=self.user, password=_password_of(self.user, self.password_file))
 
 
 class Proof(TypedDict, total=False):
-    """Who asks, as `connect` takes it."""
+    """The credentials in the form of `connect`."""
 
     token: str | None
     user: str
@@ -76,7 +76,7 @@ class Proof(TypedDict, total=False):
 
 
 def read_token_file(file: Path) -> str:
-    """Return the one word that a file holds; raise UsageError where it cannot be read."""
+    """Return the one word in a file; raise UsageError if it cannot be read."""
     words = _text_of("--token-file", file).split()
     if len(words) != 1:
         raise UsageError(f"--token-file {file} holds {len(words)} words, and a token is one")
@@ -101,7 +101,7 @@ def _password_of(user: str, file: Path | None) -> str:
 
 
 def _text_of(option: str, file: Path) -> str:
-    """Return what a file says; raise UsageError with the option that names it where it cannot be read."""
+    """Return the text of a file; raise UsageError with the option that names it if it cannot be read."""
     try:
         return file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as why:
@@ -110,11 +110,11 @@ def _text_of(option: str, file: Path) -> str:
 
 
 WAYS: Final = ("token", "token_file", "user")
-"""The options that say who asks, each in its own way."""
+"""The options for credentials."""
 
 
 def chosen_way(context: click.Context) -> str | None:
-    """Return the option that says who asks: what the command line says wins over the environment."""
+    """Return the option for credentials; the command line has precedence over the environment."""
     given = [name for name in WAYS if context.params.get(name)]
     by_line = [name for name in given if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
     wanted = by_line or given
@@ -129,7 +129,7 @@ def connected() -> Manager:
     from reliquary.client.sync.manager import connect
 
     named = where()
-    if is_mqqp(named.server):  # a control plane or a token in the environment is another server's
+    if is_mqqp(named.server):  # a control plane or a token in the environment belongs to another server
         return connect(named.server) if named.user is None else connect(named.server, **named.read_proof())
     return connect(named.server, control=named.control, tls=named.tls(), **named.read_proof())
 
@@ -152,7 +152,7 @@ def feed_client() -> FeedClient:
 
 
 def where() -> Where:
-    """Return the addresses that the command line names; what is no address is refused."""
+    """Return the addresses of the command line; refuse invalid ones."""
     from reliquary.client.address import is_address
 
     named = click.get_current_context().find_object(Where)

@@ -23,7 +23,7 @@ KINDS = (
     "distribution-list",
 )
 NAMES = ("name", "computer_name", "pathname", "description", "security_identifier")
-"""The attributes that can be the name of an object, in the order in which they are looked for."""
+"""The attributes that can be the name of an object, in order of precedence."""
 
 kind_argument = click.argument("kind", type=click.Choice(KINDS), metavar="KIND")
 which_argument = click.argument("which", metavar="NAME|ID")

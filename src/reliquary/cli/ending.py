@@ -1,4 +1,4 @@
-"""How a command ends: one sentence on stderr and a named exit code, never a traceback.
+"""Ends a command with one sentence on stderr and a named exit code, never with a traceback.
 
 click's usage errors, the client's errors and the store's faults all come through here.
 """
@@ -21,7 +21,7 @@ ADVICE: Final = {
     "METHOD_NOT_ALLOWED": "is --server the address of a data plane, and --control that of its control plane?",
     "UNAUTHENTICATED": "--token-file or --user say who you are",
 }
-"""What a person can do, by the code of an error."""
+"""The advice for users, by the code of an error."""
 NO_SERVER: Final = "does a server run there? `reliquary serve` starts one, --server and --control name it"
 
 
@@ -52,7 +52,7 @@ class Root(click.Group):
 
 
 def exit_and_sentence(why: Exception) -> tuple[Exit, str] | None:
-    """Return the exit code and the sentence for an expected error; None for a bug of ours."""
+    """Return the exit code and the sentence for an expected error; None for a bug of this program."""
     from reliquary.client.errors import ReliquaryError
 
     if isinstance(why, StoreFailure | StoreDamage | UsageError):
@@ -64,7 +64,7 @@ def exit_and_sentence(why: Exception) -> tuple[Exit, str] | None:
         elif why.code == "ACCESS_DENIED" and why.sentence.startswith("anonymous"):
             advice = ADVICE["UNAUTHENTICATED"]
         elif why.code == "QUEUE_NOT_FOUND" and "queue" not in why.sentence:
-            advice = ""  # such as an outgoing queue, which only a message makes
+            advice = ""  # for example an outgoing queue, which only a message creates
         return code, f"{why.sentence}; {advice}" if advice else why.sentence
     if isinstance(why, OSError):
         return Exit.NO_PERMISSION if isinstance(why, PermissionError) else Exit.DISK_FAILED, str(why)
@@ -95,5 +95,5 @@ def _complaint(why: click.ClickException) -> str:
 
 
 def _hush() -> None:
-    """Discard further output after its reader has closed the pipe: the interpreter must not fail on it."""
+    """Discard further output after its reader has closed the pipe; the interpreter would fail on it."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""Examples in a command's help, which click must not flow into a paragraph."""
+"""Adds examples to a command's help, which click must not join to a paragraph."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def examples(*lines: str, heading: str = "Examples:") -> Callable[[F], F]:
-    """Return a decorator that adds lines to the help of a command, each shown as it is written.
+    """Return a decorator that adds lines to the help of a command, each shown unchanged.
 
     The docstring is dedented first: since Python 3.13 the compiler has already done it.
     """

@@ -1,4 +1,4 @@
-"""Lines into batches: as many as have come and fit into one request, without waiting for more."""
+"""Groups lines of stdin into batches that fit into one request, without waiting for more lines."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ LARGEST: Final = 1024 * 1024
 def batches(source: IO[bytes]) -> Iterator[list[bytes]]:
     """Yield the lines of a stream without their ends, in batches.
 
-    A pipe that brings a line now and then, such as `tail -f`, is sent line by line: a batch ends
-    when what one read of the stream brought is used up.
+    A pipe that brings a line now and then, such as `tail -f`, is sent line by line: a batch ends with
+    the bytes of one read of the stream.
     """
     rest = b""
     read = getattr(source, "read1", source.read)

@@ -60,11 +60,11 @@ BY_HAND = {
     "transaction": transaction.COMMANDS,
     "writer": writer.COMMANDS,
 }
-"""Commands of nouns of administration that do not follow from the declaration."""
+"""Commands of nouns of administration that are not built from the declaration."""
 
 
 class Commands(Root):
-    """All commands; those of the nouns of administration are built when one of them is wanted."""
+    """All commands; those of the nouns of administration are built when one of them is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands, in their order."""

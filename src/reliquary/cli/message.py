@@ -215,7 +215,10 @@ def _line(each: Message, as_json: bool, *, bare: bool) -> bytes:
 
 
 def record_of(each: Message) -> dict[str, Any]:
-    """Return a message as JSON: text where it is text; places as strings, which JavaScript does not round."""
+    """Return a message as JSON.
+
+    Valid text as text, and positions as strings, which JavaScript does not round.
+    """
     import msgspec
 
     record = {**msgspec.to_builtins(each), "lookup_id": str(each.lookup_id), "priority": each.priority}
@@ -283,7 +286,7 @@ def resend(queue: str, lookup_ids: tuple[int, ...], why: str) -> None:
 
 
 def _options_of(each: Message) -> SendOptions:
-    """Return the options that a dead letter was sent with, without its times, which are over."""
+    """Return the options with which a dead letter was sent, without its times, which are over."""
     return {
         "label": each.label,
         "priority": each.priority,

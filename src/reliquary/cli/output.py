@@ -1,4 +1,7 @@
-"""Output of commands: a table for a person, JSON lines to a pipe, or as --json and --table say."""
+"""Prints the results of commands.
+
+A table for people, JSON lines to a pipe, or as --json and --table require.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 WIDE: Final = 240
-"""Columns of a table that goes to a pipe."""
+"""The width of a table that is written to a pipe."""
 
 
 def format_option(command: F) -> F:
@@ -50,7 +53,7 @@ def print_records(
 ) -> None:
     """Print records as JSON lines, or some of their fields as a table.
 
-    `parts` are fields that hold records themselves; the table has their number.
+    `parts` are fields that contain records; the table has their number.
     """
     if wants_json(as_json):
         print_json(records)
@@ -65,9 +68,9 @@ def print_record(
     parts: Mapping[str, Sequence[str]] | None = None,
     chosen: Sequence[str | Column[Any]] = (),
 ) -> None:
-    """Print one record as JSON, or its fields line by line; `chosen` are printed in place of all fields.
+    """Print one record as JSON, or its fields line by line; `chosen` replaces all fields.
 
-    `parts` are fields that hold records themselves, with the columns of the tables that follow then.
+    `parts` are fields that contain records, with the columns of the tables that follow.
     """
     if wants_json(as_json):
         print_json([record])

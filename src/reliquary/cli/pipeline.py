@@ -32,7 +32,7 @@ folder = click.Path(path_type=Path)
 LOG_LEVEL: Final = "spark.log.level"
 STDERR: Final = 2
 _NAMED: Final = re.compile(r"^(?:[\w.]+: )?reliquary(?:\.\w+)+\.(\w+): (.+)$", re.MULTILINE)
-"""The last line of a traceback of ours, in Spark's report of it."""
+"""The last line of an own traceback, in Spark's report of it."""
 EXITS: Final = {
     "BadOption": Exit.USAGE,
     "BadSchema": Exit.USAGE,
@@ -41,7 +41,7 @@ EXITS: Final = {
     "ServerGone": Exit.UNREACHABLE,
     "QueueMissing": Exit.NOT_FOUND,
 }
-"""Exit codes by the name of the error, because Spark hands on its text alone; all others are refusals."""
+"""Exit codes by the name of the error, because Spark reports only its text; all others are refusals."""
 
 
 @click.group()
@@ -303,7 +303,7 @@ def _server(context: click.Context, given: str | None) -> str | None:
 
 
 def _token(file: Path | None, where: Where) -> str | None:
-    """Return the token with which Spark's processes ask the server; they take no password."""
+    """Return the token for Spark's processes, which accept no password."""
     if file is not None:
         return read_token_file(file)
     if where.user is not None:
@@ -363,7 +363,7 @@ def _session(
 def _aside() -> Iterator[None]:
     """Discard the stderr of processes that are started in this block, as long as they run.
 
-    Spark's own words are many and say nothing that its failures do not say; who wants them sets a level.
+    Spark's own output repeats its failures; users who want it set a level.
     """
     kept = os.dup(STDERR)
     with TemporaryFile() as nowhere:
@@ -376,7 +376,7 @@ def _aside() -> Iterator[None]:
 
 
 def sentence_of(failure: str) -> tuple[Exit, str]:
-    """Return the exit code and our sentence in a text of Spark; its own first line where there is none."""
+    """Return the exit code and the own sentence in a text of Spark, or else its first line."""
     found = _NAMED.findall(failure)
     if not found:
         return Exit.FAILED, " ".join(failure.strip().splitlines()[:1])

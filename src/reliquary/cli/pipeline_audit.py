@@ -24,7 +24,7 @@ EXITS: Final = {"proven": Exit.OK, "refuted": Exit.AUDIT_REFUTED, "not-judged": 
 
 
 class DestinationOwner(click.ParamType[tuple[str, str]]):
-    """A destination and the manager that it is."""
+    """A destination and the manager that it leads to."""
 
     name = "NAME=MANAGER"
 
@@ -110,7 +110,7 @@ def audit_options(command: F) -> F:
 
 
 def run_audit(spark: SparkSession, /, *, json: bool = False, **given: Any) -> Exit:
-    """Run the audit with the options that were given, and return how the command ends."""
+    """Run the audit with the given options, and return the exit code."""
     from reliquary.spark.pipelines.audit import run as pipeline
     from reliquary.spark.pipelines.audit.rules import SECOND, Limits
 

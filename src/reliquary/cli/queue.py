@@ -137,7 +137,7 @@ def purge(name: str, yes: bool, as_json: bool | None) -> None:
 
 
 def _sure(question: str, yes: bool) -> bool:
-    """Ask a person for confirmation; a script is not asked."""
+    """Ask a user for confirmation; a script is not asked."""
     if yes or not _is_person():
         return True
     if click.confirm(question, err=True):

@@ -1,4 +1,4 @@
-"""Spans of time as people write them: 90, 90s, 5m, 2h, 1d."""
+"""Reads durations in the form of people: 90, 90s, 5m, 2h, 1d."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _UNITS: Final = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 class Span(click.ParamType[float]):
-    """A span of time in seconds."""
+    """A duration in seconds."""
 
     name = "time"
 

@@ -1,5 +1,5 @@
-"""The control plane: queues are made, shown, changed and deleted here, and people can look.
+"""Implements the control plane: it shows and administers queues, for programs and on pages for people.
 
-It runs in the engine's loop.  What it shows comes from views, what it changes goes through events.
+It runs in the engine's loop.  It reads views, and makes changes by events.
 The room imports `client`, `net`, `views` and the rooms below.  Begin with `app`.
 """

@@ -1,4 +1,4 @@
-"""Access lists: who may do what with a queue, or with the manager itself."""
+"""Shows and changes access lists of queues and of the manager."""
 
 from __future__ import annotations
 

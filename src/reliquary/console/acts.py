@@ -1,4 +1,4 @@
-"""The log of administrative acts: who changed what, from where, and whether it was done.
+"""Logs administrative acts: who changed what, from where, and whether it was done.
 
     a request that changes something --> done or refused --> its line is on disk --> the answer leaves
     a wrong token, many times        --> the first at once, then a line a minute with the number
@@ -32,10 +32,10 @@ T = TypeVar("T")
 DONE: Final = "done"
 REFUSED: Final = "refused"
 ASKED: Final = "asked"
-"""The outcome of an act that the data plane handed to the manager."""
+"""The outcome of an act that the data plane passed to the manager."""
 _SPLIT: Final = "\0"
 LONGEST: Final = 500
-"""Characters of a text in a line; the rest of a longer one is left out."""
+"""The most characters of a text in a line; the rest is omitted."""
 
 
 class ActsLog:
@@ -44,14 +44,14 @@ class ActsLog:
     def __init__(
         self, file: ActsFile | None, clock: Clock, warn: Callable[[str], None] = lambda _: None
     ) -> None:
-        """Write acts to `file`, or nowhere without one; `warn` is called when a line is not on disk."""
+        """Write acts to `file`, or nowhere without one; `warn` is called if a line is not on disk."""
         self._file = file
         self._clock = clock
         self._warn = warn
         self._throttle = Throttle()
         self._thread = ThreadPoolExecutor(1, "acts")
         self.trouble = ""
-        """Why the last line is not on disk; empty when it is."""
+        """The reason why the last line is not on disk; empty if it is."""
 
     async def note(
         self,
@@ -64,15 +64,15 @@ class ActsLog:
         detail: str = "",
         why: str = "",
     ) -> None:
-        """Write an act; when this returns, it is on disk, or `trouble` says why it is not."""
+        """Log an act; after the return it is on disk, or `trouble` has the reason."""
         await self._write(self._line(who, source, act, about, outcome, detail, why, 1))
 
     def count(self, source: str, act: str, why: str, who: str = "") -> None:
-        """Note a refused attempt of a client that may make very many; the line is written soon."""
+        """Log a refused attempt of a client that may make very many; the line is written soon."""
         self._count((source, who, REFUSED), act, why)
 
     def count_asked(self, by: Principal, source: str, act: str, about: str) -> None:
-        """Note an act of the data plane, where applications may do very many; the line is written soon."""
+        """Log an act of the data plane, where applications may do very many; the line is written soon."""
         self._count((source, by.name, ASKED), act, about)
 
     def _count(self, key: tuple[str, str, str], act: str, why: str) -> None:

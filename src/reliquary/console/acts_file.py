@@ -1,10 +1,11 @@
-"""The files of the log of administrative acts: one JSON object a line, in files that grow to a size.
+"""Writes and reads the files of the log of administrative acts: one JSON object for each line.
 
     FOLDER/acts-00000001.jsonl     older lines
     FOLDER/acts-00000002.jsonl     the file that grows; another begins each day and when this one is large
 
-A line is written with one call and synced.  A crash can leave a part of the last line: the next start ends it
-with a line break, and readers pass over lines that are no act.  Old files go by age and by the size of all.
+A line is written with one call and synced.  A crash can leave a part of the last line: the next start
+ends it with a line break, and readers skip lines that are no act.  Old files are deleted by age and by
+the size of all.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from reliquary.views.pages import Page, PageWanted
 NAME: Final = "acts"
 """The folder beside the rows of a store."""
 LARGEST: Final = 8 * 1024 * 1024
-"""Bytes of a file from which on another begins."""
+"""The size of a file from which on another begins."""
 OWNER_ONLY: Final = 0o600
 _NAME: Final = re.compile(r"acts-(\d{8})\.jsonl")
 _PLACE: Final = re.compile(r"(\d{1,8})-(\d{1,12})")
@@ -55,7 +56,7 @@ class ActsFile:
         self._day = ""
 
     def append(self, act: ActInfo) -> None:
-        """Write a line and sync it; OSError says why it is not on disk."""
+        """Write a line and sync it; OSError has the reason why it is not on disk."""
         handle = self._open()
         line = _encode(act) + b"\n"
         written = os.write(handle, line)
@@ -64,13 +65,13 @@ class ActsFile:
         os.fsync(handle)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         if self._handle is not None:
             os.close(self._handle)
             self._handle = None
 
     def _open(self) -> int:
-        """Return the file that grows, or begin another one."""
+        """Return the current file, or begin another one."""
         today = self._today().date().isoformat()
         if self._handle is not None and self._day == today and os.fstat(self._handle).st_size < self._largest:
             return self._handle
@@ -110,7 +111,7 @@ class ActsFile:
 
 
 def read_acts(folder: Path, wanted: PageWanted, who: str = "", act: str = "") -> Page[ActInfo]:
-    """Return a page of acts, the latest first; `who` and `act` leave out those of others."""
+    """Return a page of acts, the latest first; `who` and `act` omit others."""
     records: list[ActInfo] = []
     place = ""
     for where, line in _lines(folder, *_place(wanted.after)):
@@ -128,7 +129,7 @@ def read_acts(folder: Path, wanted: PageWanted, who: str = "", act: str = "") ->
 
 
 def _lines(folder: Path, before: int, line: int) -> Iterator[tuple[str, bytes]]:
-    """Yield lines from the last on, each with its place; only those before a line of a file."""
+    """Yield lines from the last on, each with its position; only those before a line of a file."""
     for number, file in reversed(files_in(folder)):
         if number > before:
             continue

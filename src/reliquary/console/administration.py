@@ -1,4 +1,4 @@
-"""The paths of the nouns of administration, built from their declarations.
+"""Builds the paths of the nouns of administration from their declarations.
 
 GET   /channels                  a page of records, in an object under the noun's plural
 GET   /channels/{number}         one record
@@ -26,7 +26,7 @@ _CONVERTORS: Final = {int: "int", str: "path"}
 
 
 def rows_of(noun: Noun[Any], prefix: str) -> Iterator[Row]:
-    """Yield the paths of one noun below a prefix; those of acts first, for a key may hold slashes."""
+    """Yield the paths of one noun below a prefix; those of acts first, because a key may contain slashes."""
     path = f"{prefix}/{noun.plural}"
     yield api(path, _list_handler(noun), "GET")
     if noun.showing is None:

@@ -1,4 +1,4 @@
-"""The control plane as an ASGI app: its table of paths, to which the nouns of administration add theirs."""
+"""Implements the control plane as an ASGI app, with its table of paths and those of the nouns."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from reliquary.queueing.model.security.principals import ANONYMOUS, Principal
 
 API: Final = "/api/v1"
 LONGEST_PATH: Final = 200
-"""Characters of the path of a refused request in the log of acts."""
+"""The most characters of the path of a refused request in the log of acts."""
 
 
 @operation("Say which manager answers, and whether it is ready", answer=HealthOut)
@@ -62,7 +62,7 @@ async def show_health(request: Request) -> Response:
 
 @operation("Say that the process answers", answers=(TEXT,))
 async def show_alive(_: Request) -> Response:
-    """GET /healthz: the process answers."""
+    """Serve GET /healthz: answer as long as the process runs."""
     return PlainTextResponse("alive\n")
 
 
@@ -72,7 +72,7 @@ async def show_alive(_: Request) -> Response:
     statuses={503: "It does not; the text says why."},
 )
 async def show_ready(request: Request) -> Response:
-    """GET /readyz: 200 where the manager accepts messages, 503 with the reason where it does not."""
+    """Serve GET /readyz: 200 if the manager accepts messages, otherwise 503 with the reason."""
     manager = context_of(request).opened.state.manager
     if manager.state is not ManagerState.READY:
         return PlainTextResponse(f"the manager is {manager.state.value}\n", 503)
@@ -86,7 +86,7 @@ BELOW_A_QUEUE: Final = (
     api(f"{API}/queues/{{queue:path}}/access", access.change_access, "POST"),
     api(f"{API}/queues/{{queue:path}}/purge", queues.purge_queue, "POST"),
 )
-"""They come before the path of a queue itself, whose name may hold slashes."""
+"""The paths that precede the path of a queue itself, whose name may contain slashes."""
 
 ROUTES: Final = (
     api("/healthz", show_alive, "GET"),
@@ -123,7 +123,10 @@ ROUTES: Final = (
 
 
 class Admitted:
-    """Identifies the client; refuses strangers, other hosts, pages of other sites and unknown credentials."""
+    """Identifies the client.
+
+    Refuses unauthenticated clients, other hosts, foreign pages and unknown credentials.
+    """
 
     def __init__(
         self, app: ASGIApp, admission: Admission, rates: Rates, strangers: Strangers, acts: ActsLog
@@ -158,7 +161,7 @@ class Admitted:
             return await asyncio.shield(why.checked)
 
     def _note(self, asked: Asked, by: Principal, why: Denied) -> None:
-        """Count a refused attempt to change something; a wrong proof was counted already."""
+        """Count a refused attempt to change something; a wrong proof was counted before."""
         if asked.method in CHANGES and not isinstance(why, NotKnown):
             reason = f"{asked.method} {asked.path[:LONGEST_PATH]}: {why}"
             self._acts.count(asked.peer, "ask-for-change", reason, by.name)

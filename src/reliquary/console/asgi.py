@@ -1,10 +1,10 @@
-"""An ASGI app behind our own listener, so that one HTTP server, with one set of bounds, serves both planes.
+"""Runs an ASGI app behind the own listener, so that one HTTP server with its limits serves both planes.
 
     head --> a task runs the app --receive--> the body, part by part; it is not read faster than it is taken
                         |
                         '--send--> the whole response at once, or its parts as fast as the client takes them
 
-Where the client has gone, `send` raises OSError, as ASGI 2.4 says, and the app ends.
+If the client has disconnected, `send` raises OSError, as ASGI 2.4 requires, and the app ends.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Scope
 from reliquary.net.http import BodySink, Mount, Request, Responder
 
 BODY_PIECES: Final = 256 * 1024
-"""Bytes of a body that wait for the app; with more, the client is not read from."""
+"""The bytes of a body that wait for the app; with more, the client is not read from."""
 _FRAMING: Final = frozenset({b"content-length", b"content-type"})
 """Header fields that the listener writes itself."""
 
@@ -36,7 +36,7 @@ class AsgiApp:
         return Mount(prefix="", begin=self._begin)
 
     async def stop(self) -> None:
-        """Cancel the requests that still run; their clients do not wait for answers any more."""
+        """Cancel the running requests, whose clients do not wait for answers any more."""
         for task in self._tasks:
             task.cancel()
         if self._tasks:
@@ -86,14 +86,14 @@ class Exchange:
         self._is_paused = False
         self._is_whole = False
         self._is_taken = False
-        """Whether the app has the whole body."""
+        """Whether the app has got the whole body."""
         self._news = asyncio.Event()
         self._start: Message | None = None
         """Status and header fields, until the first part of the body."""
         self.is_gone = False
-        """Whether the client has gone."""
+        """Whether the client has disconnected."""
         self.is_answered = False
-        """Whether the whole response was handed on."""
+        """Whether the whole response was passed on."""
 
     # The listener's side: a BodySink.
 
@@ -107,12 +107,12 @@ class Exchange:
         self._news.set()
 
     def end(self) -> None:
-        """Note that the body is complete."""
+        """Record that the body is complete."""
         self._is_whole = True
         self._news.set()
 
     def lost(self) -> None:
-        """Note that the client has closed the connection."""
+        """Record that the client has closed the connection."""
         self.is_gone = True
         self._news.set()
 
@@ -160,7 +160,8 @@ class Exchange:
         self._start = None
         if more:
             self._responder.begin(status, kind, headers)
-            self._responder.on_gone(self.lost)  # not before: who shuts its own side still reads the answer
+            # not earlier: a client that closes its sending side still reads the answer
+            self._responder.on_gone(self.lost)
             if body:
                 self._responder.write(body)
         else:
@@ -168,7 +169,7 @@ class Exchange:
             self._responder.respond(status, body, kind, headers)
 
     async def _taken(self) -> None:
-        """Wait until the client has taken most of what was sent; OSError if it goes before."""
+        """Wait until the client has taken most of the sent bytes; OSError if it disconnects before."""
         self._responder.when_taken(self._news.set)
         await self._wait()
         if self.is_gone:

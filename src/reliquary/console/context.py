@@ -1,4 +1,4 @@
-"""The context that every handler of the control plane works with; how bodies are read and written."""
+"""Holds the context of every handler of the control plane, and reads and writes bodies."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Context:
     """Allows one verify or backup at a time."""
 
     async def ask(self, make: Callable[[int], Event]) -> Answer:
-        """Submit an event and return its answer; raise a Refusal when it is not OK."""
+        """Submit an event and return its answer; raise a Refusal if it is not OK."""
 
         def asked(to: int) -> Event:
             event = make(to)
@@ -87,7 +87,7 @@ def _refuse(why: str) -> None:
 
 
 def context_of(request: Request) -> Context:
-    """Return the context of the app that the request came to, with the user who sent it."""
+    """Return the context of the app of a request, with the user who sent it."""
     context = request.app.state.context
     assert isinstance(context, Context), "the app was built without a context"
     return replace(context, by=request.scope["by"])
@@ -99,7 +99,7 @@ async def read_body(request: Request, decoder: msgspec.json.Decoder[Body]) -> Bo
 
 
 async def read_bytes(request: Request, limit: int) -> bytes:
-    """Return the body of a request; one over the limit is refused before it is read to its end."""
+    """Return the body of a request; one above the limit is refused before it is read to its end."""
     body = bytearray()
     async for part in request.stream():
         body += part

@@ -1,9 +1,9 @@
-"""The paths of the control plane's API: one route for each path, and GET /openapi.json, which describes them.
+"""Builds the routes of the control plane's API, and GET /openapi.json, which describes them.
 
     api(path, handler, method), ...  --> routes     one for each path; other methods are refused with `Allow`
                                      --> /openapi.json
 
-Pages of the console are no part of it.
+Pages of the console are not included.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from reliquary.queueing.model.directory.objects import ObjectKind
 
 TITLE: Final = "Reliquary, control plane"
 _KINDS: Final = {"kind": ObjectKind}
-"""Types of path parameters, by name, that are neither numbers nor any string."""
+"""The types of path parameters by name, except for numbers and strings."""
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -60,7 +60,7 @@ class Methods:
         request = Request(scope, receive, send)
         handler = self._handlers.get("GET" if request.method == "HEAD" else request.method)
         if handler is not None:
-            scope["endpoint"] = handler  # gives an administrative act its name
+            scope["endpoint"] = handler  # it names an administrative act
             _check_query(request, operation_of(handler))
             answer = await handler(request)
         elif request.method == "OPTIONS":
@@ -72,7 +72,7 @@ class Methods:
 
 
 def routes_of_rows(rows: Iterable[Row]) -> list[Route]:
-    """Return one route for each path, in the order in which the paths come first."""
+    """Return one route for each path, in the order of their first rows."""
     paths: dict[str, dict[str, Handler]] = {}
     for row in rows:
         methods = paths.setdefault(row.path, {})
@@ -82,7 +82,7 @@ def routes_of_rows(rows: Iterable[Row]) -> list[Route]:
 
 
 def _check_query(request: Request, declared: Operation) -> None:
-    """Refuse parameters that the handler does not have, and those that are given twice."""
+    """Refuse unknown parameters, and repeated ones."""
     known = {each.name: each for each in declared.query}
     for name in request.query_params:
         if name not in known:
@@ -103,7 +103,7 @@ def described(rows: Iterable[Row]) -> Iterator[Described]:
 
 
 def with_description(path: str, version: str, rows: Sequence[Row]) -> list[Row]:
-    """Return the rows and one more, which describes all of them."""
+    """Return the rows and another one that describes all of them."""
 
     @operation("Describe this API in OpenAPI", answer=dict[str, Any])
     async def describe(_: Request) -> Response:
@@ -114,7 +114,7 @@ def with_description(path: str, version: str, rows: Sequence[Row]) -> list[Row]:
 
     @cache
     def encoded() -> bytes:
-        """Make the document when it is asked for first."""
+        """Make the document at the first request."""
         return msgspec.json.encode(document(TITLE, version, described(whole)))
 
     return whole

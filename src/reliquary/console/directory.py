@@ -1,7 +1,7 @@
-"""The directory: its objects are shown, made, changed and removed here, and all of it goes as a file.
+"""Shows and changes the objects of the directory, and exports and imports them as a file.
 
-Changes are events, which the manager judges.  To look, also for the object that is to change, needs
-a right of the manager.
+Changes are events, which the manager judges.  Reading, also of the object to change, needs a right of
+the manager.
 """
 
 from __future__ import annotations

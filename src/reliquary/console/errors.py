@@ -1,4 +1,4 @@
-"""Errors of the control plane: each has the form that errors of the data plane have."""
+"""Writes errors of the control plane in the form of errors of the data plane."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ async def _on_http(request: Request, why: Exception) -> Response:
 
 
 def _on_the_data_plane(request: Request) -> str:
-    """Return the end of a refusal: where a client that took the wrong port finds what it wants."""
+    """Return the end of a refusal for a client that used the wrong port, with the right address."""
     path = request.url.path
     if request.method in ROUTES.get(shape_of(path)[0], {}):
         return "; this is the control plane, and the data plane has it, on the other port"

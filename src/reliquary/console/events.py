@@ -1,9 +1,9 @@
-"""GET /events: a stream of server-sent events, one for each sample of the manager.
+"""Serves GET /events: a stream of server-sent events, one for each sample of the manager.
 
     event: sample
     data: {"moment": ..., "messages": ..., "bytes": ..., "arrived": ..., "left": ..., "confirm": ...}
 
-The console renews itself by it, and programs can use it to follow a manager without polling.
+The console updates its pages by it, and programs can follow a manager without polling.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class SampleOut(msgspec.Struct, frozen=True):
 
 @operation("Follow the manager by server-sent events, one for each sample", answers=(CONTENT_TYPE,))
 async def stream_events(request: Request) -> Response:
-    """GET /events: until the client or the server ends it."""
+    """Serve GET /events until the client or the server ends it."""
     context = context_of(request)
     context.need(ManagerRight.GET_MACHINE_PROPERTIES)
     headers = {"cache-control": "no-store"}

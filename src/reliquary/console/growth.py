@@ -1,4 +1,4 @@
-"""By how much counters grew within the last quarter of an hour, of which the server keeps only the sums."""
+"""Computes by how much counters grew in the last quarter of an hour."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Final
 from reliquary.base.time import SECOND
 
 RECENT: Final = 15 * 60 * SECOND
-"""The time that counts, in microseconds: the alert rules of deploy/alerts.yml look back as far."""
+"""The period in microseconds, which equals that of the alert rules of deploy/alerts.yml."""
 
 
 class Growth:
-    """The steps by which counters grew, by the names of their objects."""
+    """The increases of counters, by the names of their objects."""
 
     def __init__(self) -> None:
         self._last: dict[str, int] = {}
         self._steps: dict[str, deque[tuple[int, int]]] = {}
-        """Moments and increases, the oldest first."""
+        """Times and increases, the oldest first."""
 
     def note(self, moment: int, counts: Mapping[str, int]) -> None:
-        """Note the values of all counters; one that was not there before began at 0."""
+        """Record the values of all counters; a new one began at 0."""
         for name, count in counts.items():
             more = count - self._last.get(name, 0)
             if more > 0:

@@ -1,4 +1,4 @@
-"""The history: its state is shown, and its export can be requested."""
+"""Shows the state of the history, and exports it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ServerPath = Annotated[str, limited(pattern="^/.+$")]
 
 
 class ExportIn(msgspec.Struct, forbid_unknown_fields=True):
-    """The folder that the files are copied to; with an empty one no copy is made."""
+    """The folder for copies of the files; an empty one makes no copy."""
 
     to: Annotated[str, limited(pattern="^(/.+)?$")] = ""
 
@@ -51,7 +51,7 @@ async def show_history(request: Request) -> Response:
 
 @operation("Export the history to files now", body=ExportIn, answer=Exported)
 async def export_history(request: Request) -> Response:
-    """Serve POST /history/export: answer when all events so far are in files."""
+    """Serve POST /history/export: answer after all events so far are in files."""
     context = context_of(request)
     context.need(ManagerRight.SET_MACHINE_PROPERTIES)
     given = await read_body(request, _export)
@@ -69,7 +69,7 @@ async def export_history(request: Request) -> Response:
 
 
 def exporter_of(context: Context) -> Exporter:
-    """Return the exporter of a server; one that keeps no history refuses."""
+    """Return the exporter of a server; refuse the request on a server without a history."""
     exporter = context.opened.history
     if exporter is None:
         raise NotDone(OFF)

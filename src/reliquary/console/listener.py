@@ -1,7 +1,7 @@
-"""The listener of the control plane: that of the data plane, with narrower bounds, in front of an ASGI app.
+"""Listens for the control plane: the listener of the data plane with lower limits, and an ASGI app.
 
-Bodies are handed to the app while they come, so how large one may be is for its handler to say.  Heads,
-times and the number of connections are bounded here.
+Bodies are passed to the app while they arrive, so its handler limits their size.  Heads, times and the
+number of connections are limited here.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class ControlListener:
         self.sweep = self._listener.sweep
 
     async def listen(self, host: str, port: int) -> tuple[str, int]:
-        """Accept on a TCP address and return the bound one; raise OSError when it is not available."""
+        """Accept on a TCP address and return the bound one; raise OSError if it is not available."""
         return await self._listener.listen(host, port)
 
     async def stop(self) -> None:

@@ -1,7 +1,7 @@
-"""How late the event loop is with its timers: a timer that is set again each time, ten times a second.
+"""Measures how late the event loop is with its timers, by a timer that fires ten times a second.
 
-A loop that is busy with one piece of work runs nothing else meanwhile; each timer that was due then is late
-by what was left of that work.  Clients wait at least as long.
+A loop that is busy with one task runs nothing else; each timer that is due then is late by the
+remaining time of that task.  Clients wait at least as long.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class LoopLag:
 
     def __init__(self, clock: Clock) -> None:
         self.late = Histogram(SECONDS)
-        """Seconds by which the timer was late."""
+        """The seconds by which the timer was late."""
         self._clock = clock
         self._loop: Loop | None = None
         self._timer: Timer | None = None

@@ -1,4 +1,7 @@
-"""The counters of the manager as families of metrics: messages, syncs, consumers, outgoing queues."""
+"""Collects the counters of the manager as families of metrics.
+
+Messages, syncs, consumers, outgoing queues.
+"""
 
 from __future__ import annotations
 
@@ -140,7 +143,7 @@ def manager(context: Context) -> Iterable[Family]:
 
 
 def consumers(state: State) -> Iterable[Family]:
-    """Yield how far readers of feeds are behind, where there are any."""
+    """Yield the backlog of the readers of feeds, if there are any."""
     readers = list(all_consumers(state))
     for metric in CONSUMERS if readers else ():
         value = attrgetter(metric.name.removeprefix("consumer_").removesuffix("_total"))
@@ -150,7 +153,7 @@ def consumers(state: State) -> Iterable[Family]:
 
 
 def outgoing(state: State) -> Iterable[Family]:
-    """Yield the backlog of messages for other managers, where there was any since the start."""
+    """Yield the backlog of messages for other managers, if there was any since the start."""
     queues = list(outgoing_queues(state))
     if not queues:
         return
@@ -167,7 +170,7 @@ def outgoing(state: State) -> Iterable[Family]:
 
 
 def history(status: HistoryStatus) -> Iterable[Family]:
-    """Yield the number of recorded events, and how far they are exported to files."""
+    """Yield the number of recorded events, and the progress of their export to files."""
     values = (
         status.last,
         status.exported,

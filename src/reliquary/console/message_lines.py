@@ -1,4 +1,4 @@
-"""The events of one message at this manager: from the files of its history, and from events in no file yet.
+"""Finds the events of one message at this manager: in the files of its history, and those in no file yet.
 
 number of the message --> files whose statistics may have it --.
                       --> events that are in no file yet -------+--> lines in the order of their numbers
@@ -19,7 +19,7 @@ COLUMNS: Final = TraceLine.__struct_fields__
 MOST: Final = 500
 """The largest number of lines that a response has."""
 PENDING_MOST: Final = 1_000_000
-"""Events in no file that are searched; with more, only the files are."""
+"""The most events outside of files that are searched; with more, only the files are searched."""
 
 
 class Found(NamedTuple):
@@ -27,13 +27,13 @@ class Found(NamedTuple):
 
     lines: list[TraceLine]
     is_partial: bool
-    """There may be more lines than these."""
+    """Whether there may be more lines than these."""
 
 
 async def find_lines(opened: OpenedEngine, *, message: int = 0, identifier: str = "") -> Found | None:
     r"""Return the lines of a message, by its number at this manager or by its identifier, GUID\NUMBER.
 
-    None is for a manager that keeps no history.
+    It is None at a manager without a history.
     """
     exporter = opened.history
     if exporter is None:
@@ -46,7 +46,7 @@ async def find_lines(opened: OpenedEngine, *, message: int = 0, identifier: str 
 
 
 def _search(folder: Path, disk: Any, message: int, identifier: str) -> list[TraceLine]:
-    """Return the lines of a message from files and store, each once.  Blocks."""
+    """Return the lines of a message from files and store, each once; the call blocks."""
     import pyarrow.compute as pc  # type: ignore[import-untyped]
 
     numbers = (

@@ -1,4 +1,4 @@
-"""The order of events of one message at several managers, whose clocks may differ.
+"""Orders the events of one message at several managers, whose clocks may differ.
 
 A   queued 10.000   delivered 10.090            each manager numbers its events, so these stay in order
 B   arrived 9.950   received 10.100             a message arrives after it was queued elsewhere, so the
@@ -24,7 +24,7 @@ def in_order(lines: Iterable[TraceLine]) -> list[TraceLine]:
     for key in sorted(once):
         managers.setdefault(key[0], deque()).append(once[key])
     found: list[TraceLine] = []
-    ahead = 0  # how many managers the message left for and has not come to
+    ahead = 0  # the number of managers that the message left for and has not reached
     while managers:
         heads = [each[0] for each in managers.values()]
         ready = [head for head in heads if not _must_wait(head, ahead, managers)]

@@ -1,7 +1,7 @@
-"""Metrics in the Prometheus text format, version 0.0.4, written from views and counters.
+"""Writes metrics in the Prometheus text format, version 0.0.4, from views and counters.
 
-`manager_counters` has what the manager counts, the endpoints have theirs (`Context.counters`); here are the
-queues, of which there may be very many, and how a metric is written.
+`manager_counters` has the counters of the manager, endpoints have theirs (`Context.counters`); this
+module has those of queues, which may be very many, and the text format.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from reliquary.views.queues import delayed, queue_states
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 PREFIX: Final = "reliquary_"
 SAMPLES: Final = 1000
-"""Samples of queues that are made without a pause."""
+"""The samples of queues that are made without a pause."""
 
 
 @operation("Show the metrics for Prometheus", answers=(TEXT,))
 async def show_metrics(request: Request) -> Response:
-    """Serve GET /metrics: write it in pieces, so that the loop does other work between two of them."""
+    """Serve GET /metrics in pieces, so that the loop does other work between two of them."""
     context = context_of(request)
     context.need(ManagerRight.GET_MACHINE_PROPERTIES)
     return StreamingResponse(_settled(context, pieces_of(context)), media_type=CONTENT_TYPE)
 
 
 async def _settled(context: Context, pieces: Iterator[str]) -> AsyncIterator[str]:
-    """Hand on each piece when everything that it reports is on disk."""
+    """Yield each piece after everything that it reports is on disk."""
     for piece in pieces:
         await context.opened.settled()
         yield piece
@@ -104,7 +104,7 @@ _NONE_LOST: Final = (0,) * len(Copy)
 
 
 def _of_queues(state: State) -> Iterator[str]:
-    """Yield the metrics of each queue, zeros too, a family at a time; there may be very many queues."""
+    """Yield the metrics of each queue, also zeros, one family at a time; there may be very many queues."""
     labels: dict[int, str] = {}
 
     def label_of(queue: QueueState) -> str:

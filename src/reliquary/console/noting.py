@@ -1,9 +1,9 @@
-"""Notes administrative acts: each request of the control plane that changes something, or tries to.
+"""Logs administrative acts: each request of the control plane that changes something, or tries to.
 
     request --> its handler --> the answer is ready --> a line of the log is on disk --> the answer leaves
 
 The name of an act is that of its handler, `purge_queue` is `purge-queue`; a handler tells with `tell` what it
-works on, where the path does not say it.  Bodies are not noted, so no token or password comes into the log.
+works on, where the path does not say it.  Bodies are not logged, so no token or password is in the log.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ def tell(request: Request, **said: str) -> None:
 
 
 class Noted:
-    """Notes the requests that change something; it runs after admission, which identifies the client."""
+    """Logs the requests that change something; it runs after admission, which identifies the client."""
 
     def __init__(self, app: ASGIApp, acts: ActsLog) -> None:
         self._app = app
         self._acts = acts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand a request on, and its answer back when the act is noted."""
+        """Pass a request on, and its answer back after the act was logged."""
         if scope["type"] != "http" or scope["method"] not in CHANGES:
             await self._app(scope, receive, send)
             return

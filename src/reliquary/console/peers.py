@@ -1,10 +1,11 @@
-"""Other managers that are asked, over their control planes, what they know of a message.
+"""Asks other managers over their control planes for the events of a message.
 
     GET /api/v1/history/trace?message=...&here=true    all peers at once, few seconds, few bytes
          |-- the events, as their user may see them there
          '-- no answer, a refusal, a wrong answer: one sentence, beside the name of the peer
 
-`here=true` keeps a peer from asking its own peers, so two managers that name each other ask no circles.
+`here=true` keeps a peer from asking its own peers, so two managers that name each other do not ask in
+circles.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ from reliquary.net.http.failures import RequestFailed
 
 PATH: Final = "/api/v1/history/trace"
 PATIENCE: Final = seconds(5)
-"""How long a peer has for its whole answer."""
+"""The time that a peer has for its whole answer."""
 LIMITS: Final = ClientLimits(connections=1, body_bytes=1024 * 1024, connect_time=seconds(3))
 SENTENCE_MOST: Final = 300
-"""Characters of a peer's own sentence that are shown."""
+"""The most characters of a peer's own sentence that are shown."""
 
 _trace = msgspec.json.Decoder(Trace)
 
@@ -54,7 +55,7 @@ class Peer:
 
 @dataclass(slots=True)
 class Peers:
-    """The peers of the settings that are in force."""
+    """The peers in the current settings."""
 
     all: Sequence[Peer] = ()
 
@@ -83,7 +84,7 @@ async def _ask(peer: Peer, message: str) -> tuple[TracedManager, list[TraceLine]
 
 
 class _Refused(Exception):
-    """A peer answered, but with no events."""
+    """A peer answered without events."""
 
 
 async def _exchange(peer: Peer, message: str) -> Trace:

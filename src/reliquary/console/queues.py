@@ -1,4 +1,4 @@
-"""The manager is shown; queues are created, changed, purged and deleted."""
+"""Shows the manager; creates, changes, purges and deletes queues."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _KINDS: Final[dict[str, Any]] = get_type_hints(Settings) | {
 }
 """The settings as requests have them, with their limits."""
 _FIXED: Final = "transactional"
-"""The setting that only a new queue takes."""
+"""The setting that only a new queue accepts."""
 SettingsChange: Final = msgspec.defstruct(
     "SettingsChange",
     [(name, kind | msgspec.UnsetType, msgspec.UNSET) for name, kind in _KINDS.items() if name != _FIXED],
@@ -117,7 +117,7 @@ async def purge_queue(request: Request) -> Response:
 
 
 async def _shown(context: Context, name: str, status: int = 200) -> Response:
-    """Return a queue as it is now, once everything that the answer reports is on disk."""
+    """Return a queue in its current state, after everything in the answer is on disk."""
     found = queue(context.opened.state, name)
     if found is None:
         raise Refusal(Answer(HResult.QUEUE_NOT_FOUND, f"there is no queue {name}"))

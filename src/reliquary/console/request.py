@@ -1,4 +1,4 @@
-"""A request of the control plane as admission sees it."""
+"""Represents a request of the control plane for admission."""
 
 from __future__ import annotations
 

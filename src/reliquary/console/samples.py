@@ -1,11 +1,11 @@
-"""Numbers of the manager, taken every two seconds and kept for half an hour: the charts are made of them.
+"""Takes samples of the manager every two seconds, and keeps them for half an hour for the charts.
 
     manager --every 2 s--> Sample --> a ring of 900 samples --> rates between two samples
 
 A rate needs no counter on the path of a message.  Each message that comes gets the next number of the
-manager, so the numbers that were given between two samples are the messages that came; those that left are
-the rest.  The time of a confirmation is measured: the sampler asks the engine to put all on disk, as a sender
-does.
+manager, so the numbers that were given between two samples are the messages that came; those that left
+are the rest.  The time of a confirmation is measured: the sampler waits for a sync of the engine, as a
+sender does.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from reliquary.views.outgoing_queues import refusals
 from reliquary.views.queues import queue_states
 
 PERIOD: Final = 2.0
-"""Seconds between two samples, at least."""
+"""The least seconds between two samples."""
 SHARE: Final = 0.005
-"""The part of the time that samples may take: with very many queues they are taken less often."""
+"""The part of the time that samples may take; with very many queues they are taken less often."""
 KEPT: Final = 900
-"""Samples that are kept: half an hour."""
+"""The number of kept samples: half an hour."""
 SLOW_SYNC: Final = 0.25
-"""Seconds from which on a sync of the store is slow."""
+"""The seconds from which on a sync of the store counts as slow."""
 LATE_TICK: Final = 0.5
-"""Seconds from which on a timer of the loop is late."""
+"""The seconds from which on a timer of the loop counts as late."""
 QUEUES: Final = 500
-"""Queues whose depth is sampled, in the order of their names; the charts of further queues stay empty."""
+"""The queues whose depth is sampled, in the order of their names; the charts of others stay empty."""
 
 
 class Sample(NamedTuple):
@@ -53,17 +53,17 @@ class Sample(NamedTuple):
     turns: int
     syncs: int
     confirm: int
-    """Microseconds from an event to the sync that covers it."""
+    """The microseconds from an event to the sync that covers it."""
     lag: int = 0
-    """Microseconds by which the loop was late to take the sample."""
+    """The microseconds by which the loop was late to take the sample."""
     cost: int = 0
-    """Microseconds that the loop needed to take the sample."""
+    """The microseconds that the loop needed to take the sample."""
     slow_syncs: int = 0
-    """Syncs of `syncs` that took longer than `SLOW_SYNC`."""
+    """The syncs of `syncs` that took longer than `SLOW_SYNC`."""
     ticks: int = 0
-    """Timers by which the lag of the loop was measured."""
+    """The timers by which the lag of the loop was measured."""
     late_ticks: int = 0
-    """Those of them that were later than `LATE_TICK`."""
+    """The timers of `ticks` that were later than `LATE_TICK`."""
 
 
 class Rate(NamedTuple):
@@ -99,7 +99,7 @@ class Sampler:
         self.refused = Growth()
         """Messages that other managers refused, by destination."""
         self.depths: dict[int, deque[tuple[int, int]]] = {}
-        """For the number of each queue: moments and the count of messages that can be received."""
+        """For the number of each queue, times with the count of messages that can be received."""
 
     def start(self) -> None:
         """Begin to take samples of the manager."""
@@ -116,16 +116,16 @@ class Sampler:
 
     @property
     def is_stopped(self) -> bool:
-        """Return whether no further sample comes."""
+        """Whether no further sample comes."""
         return self._stopped.is_set()
 
     async def wait(self) -> Sample | None:
-        """Return the next sample that is taken; None when the sampler ends before."""
+        """Return the next sample; None if the sampler ends before."""
         await self._news.wait()
         return None if self.is_stopped or not self.samples else self.samples[-1]
 
     async def take(self, lag: int = 0) -> Sample:
-        """Take a sample now; `lag` is how late the loop is with it, in microseconds."""
+        """Take a sample now; `lag` is its delay by the loop, in microseconds."""
         opened, began = self._opened, self._clock.monotonic()
         await opened.settled()
         confirm = self._clock.monotonic() - began

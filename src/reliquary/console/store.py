@@ -1,4 +1,4 @@
-"""The store while it is in use: verify and backup, in a thread beside the engine.
+"""Verifies and backs up the store while it is in use, in a thread besides the engine.
 
 Both read files that the engine has synced or will sync itself; neither touches a machine.
 """
@@ -23,7 +23,7 @@ from reliquary.store import backup, verify
 
 
 class VerifyIn(msgspec.Struct, forbid_unknown_fields=True):
-    """The empty body of a verify: there is nothing to choose."""
+    """The empty body of a verify, which has no options."""
 
 
 class BackupIn(msgspec.Struct, forbid_unknown_fields=True):

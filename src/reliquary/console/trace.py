@@ -1,4 +1,4 @@
-r"""The way of a message through managers: its events here, and those that the peers of the settings have.
+r"""Finds the way of a message through managers: its local events, and those of the peers.
 
     GET /history/trace?message=GUID\NUMBER    here, then the peers; `here=true` asks no peer
 
@@ -54,9 +54,9 @@ async def show_trace(request: Request) -> Response:
 async def trace_message(
     context: Context, identifier: str, number: int = 0, *, elsewhere: bool = True
 ) -> Trace:
-    """Return the events of a message; `number` is its number at this manager, where that is known.
+    """Return the events of a message; `number` is its number at this manager, if that is known.
 
-    Refusal for a user who may see none of its events here.
+    A user who may see none of its local events gets a Refusal.
     """
     context.need(ManagerRight.GET_MACHINE_PROPERTIES)
     message = str(object_id_of("message", identifier))
@@ -85,7 +85,7 @@ def _here(context: Context, found: Found | None) -> tuple[TracedManager, list[Tr
 
 
 def _may_see(context: Context, line: TraceLine) -> bool:
-    """Return whether a user may read messages of the line's queue, or of the manager where it is gone."""
+    """Return whether a user may read messages of the line's queue, or of the manager if it was deleted."""
     state = context.opened.state
     try:
         queue = destinations.find(state, line.queue) if line.queue else None

@@ -1,4 +1,4 @@
-"""Traffic to other managers: the manager taken offline and brought online."""
+"""Takes the manager offline and brings it online."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests about the server itself: its settings are read anew, administrative acts are listed."""
+"""Reads the settings again and lists administrative acts, as requests about the server itself."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ACTS_QUERY: Final = (
 
 @operation("Read the settings anew and apply what needs no restart", answer=ReloadInfo)
 async def reload_config(request: Request) -> Response:
-    """Serve POST /config/reload: it can change access rights, so it needs the right to change them."""
+    """Serve POST /config/reload, which can change access rights and needs the right to change them."""
     context = context_of(request)
     context.need(ManagerRight.CHANGE_MACHINE_PERMISSIONS)
     report = await context.reload()
@@ -42,7 +42,7 @@ async def list_acts(request: Request) -> Response:
 
 
 async def acts_of(request: Request, context: Context, limit: str | None = None) -> Page[ActInfo]:
-    """Return the page of acts that a query asks for, if the user may change the manager."""
+    """Return the page of acts for a query, if the user may change the manager."""
     context.need(ManagerRight.SET_MACHINE_PROPERTIES)
     query = request.query_params
     wanted = wanted_page(query.get("after"), limit or query.get("limit"))

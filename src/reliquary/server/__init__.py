@@ -1,4 +1,4 @@
-"""The one place that builds objects: settings --> a running server --> an exit code.
+"""Builds all objects of a server: settings --> a running server --> an exit code.
 
 It imports every room but `cli`.  Begin with `build`.
 """

@@ -1,4 +1,4 @@
-"""`python -m reliquary.server [SETTINGS.toml]`: a server without the command line around it."""
+"""Runs a server without the command line around it: `python -m reliquary.server [SETTINGS.toml]`."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""How long the log of administrative acts is kept: the table [acts] of the settings.
+"""Defines how long the log of administrative acts is kept: the table [acts] of the settings.
 
 [acts]                             RELIQUARY_ACTS_...
 enabled = true
 folder = "/var/log/reliquary"      without it, `acts` in the folder of the store
-keep_days = 365                    files with older lines go; 0 keeps them for ever
-keep_bytes = 104857600             the oldest files go when all together are larger; 0 is no limit
+keep_days = 365                    files with older lines are deleted; 0 keeps all
+keep_bytes = 104857600             the oldest files are deleted above it; 0 is no limit
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The JSON API and the feeds in a server: both are paths of the data plane."""
+"""Adds the JSON API and the feeds to a server: both are paths of the data plane."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from reliquary.server.names import host_names
 
 @dataclass(frozen=True, slots=True)
 class ApiEndpoint(Endpoint):
-    """The data plane's own paths."""
+    """The endpoint of the data plane's own paths."""
 
     plane: DataPlane
     feeds: FeedEndpoint
@@ -48,7 +48,7 @@ class ApiSetup:
     anonymous_senders = False
 
     def build(self, parts: Parts) -> ApiEndpoint:
-        """Make the routes of the API, of the feeds and of the nouns of administration one table."""
+        """Make one table of the routes of the API, of the feeds and of the nouns of administration."""
         opened = parts.opened
         feeds = FeedEndpoint(opened.engine, opened.state, opened.disk)
         of_nouns = [routes_of(noun, opened) for noun in nouns.NOUNS if noun.plane is Plane.DATA]

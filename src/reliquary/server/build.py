@@ -1,7 +1,7 @@
-"""Everything a server is made of, put together in one place.
+"""Builds a server from its settings.
 
 settings --> engine on a folder --> endpoints --> data plane: their mounts on one listener
-                                             '-> control plane: their counters, on a listener of its own
+                                             '-> control plane: their counters, on another listener
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ if TYPE_CHECKING:
     from reliquary.server.tracing import Tracing
 
 DRAIN: Final = seconds(5)
-"""Seconds that clients have to read their last answers."""
+"""The seconds that clients have to read their last answers."""
 DIRECTORY_SERVICE: Final = "_ldap._tcp.dc._msdcs"
 """The DNS name under which a domain lists its directory servers."""
 LIMITS: Final = Limits(body_bytes=BODY_LIMIT // 3 * 4 + 4 * 1024 * 1024)
-"""Room for the largest message: base64 makes four bytes of three, and there are its other attributes."""
+"""The limits of requests, with room for the largest message, whose base64 needs four bytes for three."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +76,15 @@ class Server:
     control: ControlListener
     users: Users
     endpoints: tuple[Endpoint, ...]
-    """One for each protocol, in the order of `protocols.PROTOCOLS`."""
+    """The endpoints of all protocols, in the order of `protocols.PROTOCOLS`."""
     space: SpaceWatch
     sampler: Sampler
     reloader: Reloader
-    """Applies settings that are read anew."""
+    """The object that applies settings which are read again."""
     planes: Planes
     """The TLS contexts of both planes."""
     tracing: Tracing | None = None
-    """Spans of OpenTelemetry; None where the settings name no endpoint for them."""
+    """The spans of OpenTelemetry; None if the settings name no endpoint for them."""
     bound: list[Listening] = field(default_factory=list)
     """The addresses of the data plane, that of `data_port` first; empty until it listens."""
 
@@ -106,13 +106,13 @@ class Server:
         return self.bound[0].url, Listening(scheme, *control).url
 
     def pause(self, pressed: bool) -> None:
-        """Read nothing from any client while the engine has enough to do."""
+        """Read nothing from any client as long as the engine is overloaded."""
         (self.data.pause if pressed else self.data.resume)()
         for endpoint in self.endpoints:
             endpoint.pause(pressed)
 
     async def stop(self) -> None:
-        """Accept nothing new, finish what was begun, answer clients that wait, and close the folder."""
+        """Stop: accept nothing new, finish running work, answer waiting clients, and close the folder."""
         self.space.stop()
         await self.sampler.stop()
         self.data.stop_accepting()
@@ -221,14 +221,14 @@ async def build(settings: Settings, *more: ServerProtocol) -> Server:
 
 
 def _tracing(settings: Settings, opened: OpenedEngine, clock: RealClock) -> Tracing | None:
-    """Begin to make spans, if the settings name an endpoint for them: only then OpenTelemetry is imported."""
+    """Begin to make spans if the settings name an endpoint; only then OpenTelemetry is imported."""
     if not settings.tracing.endpoint:
         return None
     return import_module("reliquary.server.tracing").begin(settings, opened, clock, release())  # type: ignore[no-any-return]
 
 
 async def _opened_with_room(space: SpaceWatch, folder: Path, **how: Any) -> OpenedEngine:
-    """Open the store; where the disk is full, with the room that was reserved for it."""
+    """Open the store; if the disk is full, use the space of the reserve."""
     space.make_room()
     try:
         return await open_engine(folder, **how)
@@ -239,7 +239,7 @@ async def _opened_with_room(space: SpaceWatch, folder: Path, **how: Any) -> Open
 
 
 def integration(settings: Settings) -> Integration:
-    """Return how the manager takes part in the directory: its keys, its site and the directory servers."""
+    """Return the part of the manager in the directory: its keys, its site and the directory servers."""
     keys = own_keys(settings.folder)
     return Integration(
         settings.site,

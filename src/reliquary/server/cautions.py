@@ -1,4 +1,4 @@
-"""Warnings at the start of a server: who has access that its administrator may not expect."""
+"""Warns at the start of a server about access that its administrator may not expect."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from reliquary.server.config import Settings
 FOR_OTHERS: Final = 0o007
 """The bits of a mode that give rights to users who are neither the owner nor in the group."""
 NAMED: Final = 3
-"""Queues that a warning names; of the rest it says how many there are."""
+"""The most queues that a warning names; it counts the others."""
 
 
 def cautions(settings: Settings, state: State, users: Users) -> Iterator[str]:
@@ -62,7 +62,7 @@ def open_folders(settings: Settings) -> Iterator[str]:
 
 
 def open_addresses(settings: Settings) -> tuple[str, ...]:
-    """Return the hosts at which every client on the network may do everything."""
+    """Return the hosts at which every client in the network has all rights."""
     hosts = dict.fromkeys((settings.data_host, settings.control_host))
     return () if settings.users else tuple(host for host in hosts if not is_loopback(host))
 
@@ -70,7 +70,7 @@ def open_addresses(settings: Settings) -> tuple[str, ...]:
 def _is_for_others(folder: Path) -> bool:
     try:
         return bool(folder.stat().st_mode & FOR_OTHERS)
-    except OSError:  # it is not there yet, or this user may not look
+    except OSError:  # the folder does not exist yet, or this user may not look
         return False
 
 

@@ -1,4 +1,7 @@
-"""Settings of a server as values; `loading` reads them from a file, the environment and the command line."""
+"""Defines the settings of a server.
+
+`loading` reads them from a file, the environment and the command line.
+"""
 
 from __future__ import annotations
 
@@ -148,7 +151,7 @@ class Settings:
         for table in self.tables:
             table.check(self)
         _check_directory(self)
-        # Not Path.exists: where one may not look it raises, and the store has the better error for that.
+        # Not Path.exists, which raises without permission; the store has the better error for that.
         if os.path.exists(self.folder) and not os.path.isdir(self.folder):
             raise UsageError(f"folder is {self.folder}, which is a file")
 

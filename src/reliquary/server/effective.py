@@ -1,4 +1,4 @@
-"""The settings that a server would run with, as lines of TOML; secrets are left out.
+"""Writes the settings that a server would use as lines of TOML, without secrets.
 
 Settings, Origins --> Entry(table, name, value, origin) --> name = value  # origin
 """
@@ -27,13 +27,13 @@ SECRETS: Final = frozenset({"token", "tokens", "token_sha256", "nt_hash", "passw
 
 
 class Entry(NamedTuple):
-    """One setting as it is in force."""
+    """A setting in force."""
 
     table: str
-    """Empty for a setting outside the tables."""
+    """The table; empty for a setting outside the tables."""
     name: str
     value: Any
-    """As TOML has it; None for a setting that has no value."""
+    """The value in the form of TOML; None for a setting without a value."""
     origin: str
 
 
@@ -94,7 +94,7 @@ def _options(settings: Settings, table: Table) -> Any:
 
 
 def _value_of(options: Any, name: str) -> Any:
-    """Return the value of a setting of a table; spans are seconds, as they are written."""
+    """Return the value of a setting of a table; durations are seconds, as they are written."""
     holder = options if hasattr(options, name) else options.protocol
     value, hint = getattr(holder, name), get_type_hints(type(holder)).get(name)
     if hint is Duration:
@@ -105,7 +105,7 @@ def _value_of(options: Any, name: str) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as TOML has it; None stays None."""
+    """Return a value in the form of TOML; None stays None."""
     match value:
         case IntEnum():
             return value.name.lower()

@@ -1,9 +1,9 @@
-"""What a server is made of in addition to its engine: endpoints, one for each protocol.
+"""Defines the endpoints of a server, one for each protocol.
 
     prepare   settings --> Setup: files are read before the folder is opened
     build     Setup, Parts --> Endpoint, plugged into the engine; it does not listen yet
-    listen    the data plane has its address; ports of the endpoint's own are opened
-    pause     the engine has enough to do, or not any more
+    listen    the data plane has its address; the endpoint opens its own ports
+    pause     the engine is overloaded, or not any more
     stop      stop_accepting --> finish --> the engine closes --> hang_up --> drain
 
 Requests over HTTP come through the mounts of the data plane's listener; an endpoint may own TCP and UDP
@@ -37,7 +37,7 @@ from reliquary.server.table import Table
 
 
 class Endpoint:
-    """One protocol of a running server; an endpoint overrides what it has."""
+    """A protocol of a running server; an endpoint overrides the methods that it needs."""
 
     def mounts(self) -> Sequence[Mount]:
         """Return the mounts of the paths of the data plane that belong to it."""
@@ -50,22 +50,22 @@ class Endpoint:
         """
 
     def pause(self, pressed: bool) -> None:
-        """Read nothing from its own sockets while the engine has enough to do."""
+        """Read nothing from its own sockets as long as the engine is overloaded."""
 
     def stop_accepting(self) -> None:
         """Accept no new connections or requests."""
 
     async def finish(self) -> None:
-        """End tasks that read the store without the engine, which closes next."""
+        """End tasks that read the store without the engine, because it closes next."""
 
     def hang_up(self) -> None:
-        """Answer clients that still wait, and close connections to others; the engine has stopped."""
+        """Answer waiting clients, and close connections to others, because the engine has stopped."""
 
     async def drain(self, within: Duration) -> None:
         """Close its own sockets once the last answers have left."""
 
     def own_addresses(self) -> Iterable[str]:
-        """Return the addresses that it listens at itself, for the error that one is not available."""
+        """Return the addresses at which it listens itself, for an error about an address."""
         return ()
 
     def names_of(self, queue: str) -> Iterable[str]:
@@ -79,7 +79,7 @@ class Endpoint:
         return ()
 
     def counters(self) -> Iterable[Family]:
-        """Return its counters as they are now."""
+        """Return the current values of its counters."""
         return ()
 
 
@@ -97,7 +97,7 @@ class SwitchedOff(Endpoint):
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The objects that endpoints are built from."""
+    """The objects from which endpoints are built."""
 
     settings: Settings
     opened: OpenedEngine
@@ -105,41 +105,41 @@ class Parts:
     admission: Admission
     """The check of the bearer tokens and passwords of requests."""
     failures: Failures
-    """The addresses and users of wrong proofs, with any protocol."""
+    """The addresses and users of wrong proofs, in any protocol."""
     warn: Callable[[str, str], None]
-    """Logs that the client at an address was not let in, with the reason."""
+    """Logs that the client at an address was refused, with the reason."""
     rates: Rates
     on_act: OnAct
-    """Notes acts of administrators that come over the data plane."""
+    """Logs acts of administrators on the data plane."""
     limits: Limits
     tls: ssl.SSLContext | None
     clock: RealClock
     chance: Chance
     version: str
     budget: Budget
-    """The limits of what the connections of all listeners may hold together."""
+    """The limits of the bytes that the connections of all listeners hold together."""
 
 
 class Setup(Protocol):
-    """A protocol whose settings were found good, before the folder is opened."""
+    """A protocol with valid settings, before the folder is opened."""
 
     @property
     def protocol(self) -> MachineProtocol | None:
-        """Return the part of the protocol in the queue manager; None for one that has no machine."""
+        """The part of the protocol in the queue manager; None for a protocol without a machine."""
 
     @property
     def anonymous_senders(self) -> bool:
-        """Return whether new queues take messages from every sender."""
+        """Whether new queues accept messages from every sender."""
 
     def build(self, parts: Parts) -> Endpoint:
-        """Plug the protocol in; its effects are performed from now on."""
+        """Connect the protocol to the engine; its effects are performed from now on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerProtocol:
-    """A protocol as a server knows it before there are settings."""
+    """A protocol before its settings are read."""
 
     prepare: Callable[[Settings], Setup]
-    """Reads the files that settings name; UsageError says what is wrong with them."""
+    """Reads the files that settings name; UsageError has the error in them."""
     table: Table | None = None
-    """Its table of the settings; None where it has none."""
+    """Its table of the settings; None without one."""

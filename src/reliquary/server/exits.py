@@ -1,6 +1,6 @@
-"""Exit codes of our processes: every code has a name, and all are defined here.
+"""Defines the exit codes of all processes, each with a name.
 
-Scripts and service managers decide by the number, people by the sentence that goes to stderr.
+Scripts and service managers use the number, people the sentence on stderr.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ class Exit(IntEnum):
 
     OK = 0
     FAILED = 1
-    """We are wrong: a bug.  Recovery starts from the disk."""
+    """This program has a bug.  Recovery starts from the disk."""
     USAGE = 2
     """The command line or the settings are not valid; nothing was done."""
     REFUSED = 3
@@ -28,15 +28,15 @@ class Exit(IntEnum):
     EMPTY = 6
     """No message came in time."""
     OUTCOME_UNKNOWN = 7
-    """The answer was lost on the way: it may have happened or not."""
+    """The answer was lost: the request may have been performed or not."""
     STORE_LOCKED = 10
     """Another process uses the data folder."""
     STORE_NEWER = 11
     """A newer release wrote the data folder."""
     STORE_DAMAGED = 12
-    """The files differ from what was written; a person has to decide on the repair."""
+    """The files differ from the written data; an administrator has to decide on the repair."""
     STORE_MISSING = 13
-    """The folder holds no store, or something else."""
+    """The folder has no store, or something else."""
     DISK_FULL = 14
     NO_PERMISSION = 15
     DISK_FAILED = 16
@@ -46,7 +46,7 @@ class Exit(IntEnum):
     HISTORY_DAMAGED = 18
     """Files of the history have a gap, an event twice, or cannot be read."""
     PORT_IN_USE = 20
-    """A listener cannot have its address."""
+    """A listener cannot bind its address."""
     IN_DOUBT = 21
     """Transactions were prepared before, and no coordinator gave their outcome in time."""
     AUDIT_REFUTED = 30
@@ -54,7 +54,7 @@ class Exit(IntEnum):
     AUDIT_NOT_JUDGED = 31
     """The delivery audit found no fault, and could not judge everything."""
     INTERRUPTED = 130
-    """Stopped by a second signal, before all was in order."""
+    """Stopped by a second signal, before the orderly stop was complete."""
 
 
 STORE_EXITS: Final[dict[str, Exit]] = {

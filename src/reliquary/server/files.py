@@ -1,4 +1,4 @@
-"""The files that settings name: a wrong path is found when the settings are read, with its line and key."""
+"""Checks the files that settings name, so that a wrong path is reported with its line and key."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def load_checked(
     given: Mapping[str, object] | None = None,
     chosen: Sequence[str] = (),
 ) -> Settings:
-    """Return the settings from all sources, as `load` does, after a look at the files that they name."""
+    """Return the settings from all sources, as `load` does, after a check of the files that they name."""
     settings, origins = load_with_origins(file, environment, given, chosen)
     with naming_origin(origins):
         check_files(settings)
@@ -27,7 +27,7 @@ def load_checked(
 
 
 def check_files(settings: Settings) -> None:
-    """Read certificates, keys and tokens, and look for the packages of tracing; UsageError names the key."""
+    """Read certificates, keys and tokens, and check the packages of tracing; UsageError names the key."""
     contexts_of(settings)
     for each in PROTOCOLS:
         each.prepare(settings)

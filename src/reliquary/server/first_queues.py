@@ -1,4 +1,4 @@
-"""The queues that a server makes when it starts, by their names alone."""
+"""Creates the queues of the settings that are given only by name."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""What an administrator may choose about the history: the table [history] of the settings.
+"""Defines the settings of the history: the table [history].
 
 [history]                          RELIQUARY_HISTORY_...
 enabled = true
 folder = "/var/lib/history"        without it, `history` in the folder of the store
 every = 10                         seconds between two exports
-keep_days = 30                     files with older events go; 0 keeps them for ever
-keep_bytes = 10737418240           the oldest files go when all together are larger; 0 is no limit
+keep_days = 30                     files with older events are deleted; 0 keeps all
+keep_bytes = 10737418240           the oldest files are deleted above it; 0 is no limit
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from reliquary.server.values import as_path
 from reliquary.store.history.folder import NAME, Kept
 
 LONGEST: Final = 86_400.0
-"""Seconds between two exports, at most."""
+"""The most seconds between two exports."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ class HistoryOptions:
             raise UsageError(f"history.keep_bytes is 0 or a number of bytes, not {self.keep_bytes}")
 
     def export(self, store: Path) -> ExportOptions | None:
-        """Return the settings of the exporter of this store; None where the history is switched off."""
+        """Return the settings of the exporter of this store; None if the history is switched off."""
         if not self.enabled:
             return None
         kept = Kept(self.keep_days or None, self.keep_bytes or None)

@@ -1,4 +1,4 @@
-"""Options that the tables of all protocols over HTTP have in common."""
+"""Defines the options that the tables of all protocols over HTTP share."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class HttpOptions:
     """The bearer token for each server that has users, by its origin, such as `https://far.example`."""
 
     def check_names(self, table: str, schemes: tuple[str, str]) -> None:
-        """Refuse names and tokens that cannot be; an origin begins with one of the schemes."""
+        """Refuse invalid names and tokens; an origin begins with one of the schemes."""
         plain, secure = schemes
         if self.origin and not re.fullmatch(f"({plain}|{secure})://{AUTHORITY}", self.origin):
             shape = f"{plain}://host or {secure}://host:port"

@@ -1,4 +1,4 @@
-"""HTTPR in a server: the parts that receive and send requests, and the names of our agents."""
+"""Adds HTTPR to a server: it receives and sends requests, and names the own agents."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from reliquary.server.names import Listening, authorities, own_name
 from reliquary.server.trust import Trust, trust_of
 
 SCHEMES: Final = {"http": "httpr://", "https": "httprs://"}
-"""For the scheme of the listener: how the names of agents begin."""
+"""Maps the scheme of the listener to the scheme of agent names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class HttprEndpoint(Endpoint):
         return (self.receiving.mount(),)
 
     async def listen(self, listener: Listener, at: Sequence[Listening]) -> None:
-        """Set the names of our agents, now that the port is known, and let the machine cut connections."""
+        """Set the names of the own agents after the port is known, and let the machine cut connections."""
 
         def cut(effect: CutConnection) -> None:
             listener.cut(effect.connection)
@@ -70,7 +70,7 @@ class HttprEndpoint(Endpoint):
         self.receiving.stop()
 
     def hang_up(self) -> None:
-        """Answer clients that still wait, and close connections to other agents."""
+        """Answer waiting clients, and close connections to other agents."""
         self.receiving.finish()
         self.courier.stop()
 
@@ -100,7 +100,7 @@ class HttprSetup:
         return httpr(self.machine_settings)
 
     def build(self, parts: Parts) -> Endpoint:
-        """Plug HTTPR in: its requests are sent, those of others are taken."""
+        """Connect HTTPR to the server: its courier sends requests, its receiver accepts them."""
         opened, options = parts.opened, self.settings.table(HttprOptions)
         if not options.enabled:
             return SwitchedOff(partial(httpr_counters.machine, opened))
@@ -122,7 +122,7 @@ HTTPR: Final = ServerProtocol(prepare=prepare, table=TABLE)
 
 
 def renamed(httpr: State, origin: str) -> list[Warn]:
-    """Return warnings for channels that know us by another name: we are not reached over them (HR-089)."""
+    """Return warnings for channels with an older name of this server, which are not reached (HR-089)."""
     known = [each for each in httpr.channels.values() if each.has_source_state or each.has_sink_state]
     before = Counter([each.responder.partition(PREFIX)[0] for each in known if each.role is Role.SERVER])
     del before[origin]

@@ -1,4 +1,4 @@
-"""The counters of HTTPR as families of metrics."""
+"""Collects the counters of HTTPR as families of metrics."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def traffic(receiving: Receiving, courier: Courier) -> Iterable[Family]:
 
 
 def machine(opened: OpenedEngine) -> Iterable[Family]:
-    """Yield the numbers of channels and of batches in doubt, whether the endpoint is on or off."""
+    """Yield the numbers of channels and of batches in doubt, also if the endpoint is off."""
     count, unanswered, batches, messages = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
     for each in channels(opened.state, opened.machine(Httpr).state):
         count[each.role] += 1

@@ -1,4 +1,4 @@
-"""The table [httpr] of the settings: batches of messages over HTTP.
+"""Reads the table [httpr] of the settings: batches of messages over HTTP.
 
     [httpr]                                     RELIQUARY_HTTPR_...
     origin = "httpr://mq.example"               RELIQUARY_HTTPR_ORIGIN=httpr://mq.example
@@ -6,7 +6,7 @@
     retry_ladder = [1, 5, 60]                   all spans are seconds
     services = [{name = "in", into = "orders"}]
     peers = [{responder = "httpr://far.example/httpr/mq", pull = true, into = "orders"}]
-    offered = {maximum_batch_size = 100, flows = ["PUSH"]}      what is not said stays as it is
+    offered = {maximum_batch_size = 100, flows = ["PUSH"]}      other values keep their defaults
 
 The names are those of `HttprOptions` and of the protocol's own `HttprSettings`.
 """

@@ -1,7 +1,7 @@
-"""The manager's own RSA keys: made at the first start, kept beside the store, entered in the directory.
+"""Makes the manager's own RSA keys at the first start, and stores them beside the store.
 
-A machine draws no random number, so the keys are made here and their public halves handed in
-(DM-088, DM-089).  The private halves lie in one file that only the server's user can read.
+A machine draws no random number, so the keys are made here, and the directory gets their public halves
+(DM-088, DM-089).  The private halves are in one file that only the server's user can read.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from reliquary.store.backup import KEYS
 from reliquary.store.files import make_folder
 from reliquary.wire.public_keys import PROVIDERS, Provider, PublicKey, Purpose, encode_key
 
-# DEPARTS from 3.1.3 (DM-088, DM-089): 2048 bits where 512 and 1024 are printed, because short keys are
-# broken with little effort, and no library of today makes them.
+# DEPARTS from 3.1.3 (DM-088, DM-089): 2048 bits where 512 and 1024 are printed, because short keys can
+# be broken with little effort, and no library of today makes them.
 KEY_BITS: Final = 2048
 EXPONENT: Final = 65537
 OWNER_ONLY: Final = 0o600
@@ -45,7 +45,7 @@ def _public(provider: Provider, purpose: Purpose, key: rsa.RSAPrivateKey) -> Pub
 
 
 def own_keys(folder: Path) -> Keys:
-    """Return the keys of the manager in this folder; make them when there are none."""
+    """Return the keys of the manager in this folder; make them if there are none."""
     file = folder / KEYS
     try:
         if not file.exists():

@@ -1,11 +1,11 @@
-"""Variables that Kubernetes sets for a Service named `reliquary`, or `reliquary-...`: they are no settings.
+"""Recognizes variables that Kubernetes sets for a Service `reliquary`; they are no settings.
 
     RELIQUARY_SERVICE_HOST=10.0.0.11               RELIQUARY_PORT=tcp://10.0.0.11:8480
     RELIQUARY_SERVICE_PORT=8480                    RELIQUARY_PORT_8480_TCP=tcp://10.0.0.11:8480
     RELIQUARY_SERVICE_PORT_DATA=8480               RELIQUARY_PORT_8480_TCP_PROTO=tcp, ..._PORT, ..._ADDR
 
 Those of a Service `reliquary-data` begin with RELIQUARY_DATA_: RELIQUARY_DATA_PORT=tcp://10.0.0.11:8480 has
-the name of a setting, and its value says that it is none.
+the name of a setting, and its value shows that it is none.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ADDRESS: Final = re.compile(r"(tcp|udp|sctp)://.+")
 
 
 def is_of_kubernetes(variable: str, value: str) -> bool:
-    """Return whether a variable of the environment has the shape of those that Kubernetes sets for a Service.
+    """Return whether a variable of the environment has the form of those that Kubernetes sets for a Service.
 
     >>> [is_of_kubernetes("RELIQUARY_DATA_PORT", value) for value in ("tcp://10.0.0.11:8480", "8480")]
     [True, False]

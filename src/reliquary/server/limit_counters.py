@@ -1,4 +1,4 @@
-"""The use of the budget of all connections, as metrics."""
+"""Reports the use of the budget of all connections as metrics."""
 
 from __future__ import annotations
 
@@ -21,6 +21,6 @@ UNTAKEN: Final = Metric(
 
 
 def families(budget: Budget) -> Iterable[Family]:
-    """Yield what is held now; the limits are settings."""
+    """Yield the bytes that are held now; the limits are settings."""
     yield HELD.now(budget.bodies.used)
     yield UNTAKEN.now(budget.answers.used)

@@ -1,4 +1,4 @@
-"""What all clients of a server together may cost: the table [limits] of the settings.
+"""Defines the limits of all clients of a server together: the table [limits] of the settings.
 
 [limits]                           RELIQUARY_LIMITS_...
 connections = 10000                clients of the data plane at one time
@@ -6,8 +6,8 @@ body_memory = 536870912            bytes of all requests that are not answered y
 answer_memory = 536870912          bytes of all answers that clients have not taken yet
 transactions = 10000               transactions of one user that have not ended
 rate = 0                           requests a second of one user, or of one address; 0 is no limit
-burst = 0                          requests that may come at once; 0 is as many as a second brings
-keep = "none"                      what is kept for a reader of a feed that stops reading, such as "7d,10g"
+burst = 0                          requests that may come at once; 0 is the number of a second
+keep = "none"                      the part of a feed that is kept for a reader that stops, such as "7d,10g"
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MAY_BE_0: Final = frozenset({"rate", "burst"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitOptions:
-    """The bounds that an administrator may choose."""
+    """The limits that an administrator may choose."""
 
     connections: int = 10_000
     """The most clients of the data plane at one time; the limit of open files may allow fewer."""

@@ -1,4 +1,4 @@
-"""Reads settings: defaults, then a TOML file, then RELIQUARY_* variables, then what the command line says.
+"""Reads settings: defaults, then a TOML file, then RELIQUARY_* variables, then the command line.
 
     folder = "/var/lib/reliquary"       RELIQUARY_FOLDER
     data_port = 8480                    RELIQUARY_DATA_PORT
@@ -19,9 +19,9 @@
     token_sha256 = "..."                for HTTP; of the two hashes one is needed
     nt_hash = "..."                     for NTLM over MQQP
 
-On the command line `--set NAME=VALUE` takes every name that the environment has: `--set history.keep_days=7`.
+On the command line `--set NAME=VALUE` accepts every name of the environment: `--set history.keep_days=7`.
 
-A setting that is not known is refused by name: a misspelled one must not become a default.
+An unknown setting is refused by name, because a misspelled one must not be ignored.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ NOT_OURS: Final = frozenset(
         "RELIQUARY_KEY",
     }
 )
-"""Variables that speak to the client and the command line."""
+"""Variables for the client and the command line, which are no settings of a server."""
 
 _TYPES: Final = get_type_hints(Settings)
 _MULTICAST: Final = get_type_hints(MulticastOptions)
@@ -110,7 +110,7 @@ TABLES: Final = (
     ),
 )
 FOR_THE_FILE: Final = frozenset({"users", "queue", "peers"})
-"""Settings outside the tables that cannot be written in one line."""
+"""The settings outside the tables that cannot be written in one line."""
 
 
 def _names() -> tuple[str, ...]:
@@ -130,7 +130,7 @@ def load(
     given: Mapping[str, object] | None = None,
     chosen: Sequence[str] = (),
 ) -> Settings:
-    """Return the settings from all places; a later place wins. UsageError says what is wrong and where.
+    """Return the settings from all sources; a later source wins. UsageError has the error and its place.
 
     `chosen` are texts NAME=VALUE of the command line, `given` its other options.
     """
@@ -240,7 +240,7 @@ def _convert(source: Source, values: Mapping[str, Any], *, strict: bool) -> dict
 
 
 def known_names(wrong: str, names: Iterable[str]) -> str:
-    """Return the setting that was probably meant, or all that there are.
+    """Return the setting that was probably meant, or all settings.
 
     >>> known_names("data_prot", ["data_host", "data_port"]), known_names("x", ["data_host", "data_port"])
     ('did you mean data_port?', 'these are data_host, data_port')

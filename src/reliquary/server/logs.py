@@ -1,4 +1,4 @@
-"""The log of a server, on stderr: one form for all that it says, and for what libraries say in it.
+"""Writes the log of a server to stderr, in one form for its own lines and those of libraries.
 
     text   2026-11-16T18:05:12.345Z WARNING reliquary: orders: lost 3 times: it is full
     json   {"time":"2026-11-16T18:05:12.345Z","level":"WARNING","logger":"reliquary","message":"...",
@@ -6,10 +6,10 @@
 
 A line that is written while a request of a trace is answered has its `trace_id`, at the end of a text.
 
-Every line has time and level: line breaks inside a message are written as `|`, so that no client can forge a
-line, and a traceback has a line of this form for each of its own.  Warnings of ours are bounded where they
-are made (`engine.warnings`).  What other libraries log, Python's warnings and exceptions that were not caught
-come here too, of each cause once a minute.
+Every line has time and level: line breaks inside a message are written as `|`, so that no client can
+forge a line, and a traceback has a line of this form for each of its own.  Own warnings are limited
+where they are made (`engine.warnings`).  Lines of other libraries, Python's warnings and uncaught
+exceptions are logged too, for each cause once a minute.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from reliquary.engine.warnings import LOG
 
 OWN: Final = LOG.name
 LEVEL: Final = logging.WARNING
-"""The level of lines on what libraries repeat."""
+"""The level of lines about repeated lines of libraries."""
 
 Failure = tuple[type[BaseException], BaseException, TracebackType | None]
 
@@ -77,17 +77,17 @@ class LogHandler(logging.Handler):
     """Writes records to a stream in the form of all log lines."""
 
     def __init__(self, stream: TextIO, form: LogFormat, clock: Clock) -> None:
-        """The clock is for libraries that repeat themselves."""
+        """`clock` is for the limit of repeated lines of libraries."""
         super().__init__()
         self._stream = stream
         self._form = form
         self._clock = clock
         self._throttle = Throttle()
         self.trace_of: Callable[[], str] = str
-        """Returns the trace in which the code runs, or an empty text; `tracing` sets another."""
+        """Returns the current trace, or an empty text; `tracing` sets another function."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write the lines of a record, or none where a library said this a moment ago."""
+        """Write the lines of a record, or none if a library repeats itself."""
         self._write(self._lines(record))
 
     def close(self) -> None:
@@ -117,7 +117,7 @@ class LogHandler(logging.Handler):
         yield from self._repeated(due)
 
     def _repeated(self, due: Iterable[Due]) -> Iterator[Line]:
-        """Return lines on what libraries said again since it was written."""
+        """Return lines about repetitions by libraries since their last line."""
         at = moment(self._clock.now() / SECOND)
         for each in due:
             yield _of_library(each, at, logging.getLevelName(LEVEL), ())
@@ -160,7 +160,7 @@ def encoded(line: Line, form: LogFormat) -> str:
 
 
 def one_line(text: str) -> str:
-    r"""Return a text without line breaks and other characters that steer a terminal.
+    r"""Return a text without line breaks and other control characters of a terminal.
 
     >>> one_line("no queue\nforged line")
     'no queue | forged line'
@@ -186,12 +186,12 @@ def _trace(record: logging.LogRecord) -> tuple[str, ...]:
 
 
 def set_level(level: LogLevel) -> None:
-    """Let lines from this level on be in the log."""
+    """Log lines from this level on."""
     logging.getLogger().setLevel(level.upper())
 
 
 def begin(form: LogFormat, clock: Clock, level: LogLevel = LogLevel.WARNING) -> None:
-    """Let all of this level that is logged in this process go to stderr in the form of all log lines."""
+    """Send everything of this level to stderr, in the form of all log lines."""
     root = logging.getLogger()
     root.handlers = [LogHandler(sys.stderr, form, clock)]
     set_level(level)

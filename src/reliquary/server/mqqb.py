@@ -1,4 +1,4 @@
-"""MQQB in a server: the port at which other managers open sessions, and the sessions to them."""
+"""Adds MQQB to a server: the port at which other managers open sessions, and the sessions to them."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class MqqbEndpoint(Endpoint):
     opened: OpenedEngine
     network: Network
     bound: tuple[str, int] = ("", 0)
-    """The address at which it listens, once it does."""
+    """The address at which it listens."""
 
     async def listen(self, listener: Listener, at: Sequence[Listening]) -> None:
-        """Open the port, and that for pings if they are answered; the machine learns our addresses."""
+        """Open the port, and that for pings if they are answered, and give the machine the own addresses."""
         del listener, at
         options = self._options()
         self.bound = await self.network.listen(self._host(), options.own_port)
@@ -47,11 +47,11 @@ class MqqbEndpoint(Endpoint):
             self.opened.engine.submit(addressed(self.settings, self.bound[0]))
 
     def pause(self, pressed: bool) -> None:
-        """Read nothing from peers while the engine has enough to do."""
+        """Read nothing from peers as long as the engine is overloaded."""
         (self.network.pause if pressed else self.network.resume)()
 
     def stop_accepting(self) -> None:
-        """Take no new connections, and let the machine close its sessions with what it still owes them."""
+        """Accept no new connections, and let the machine close its sessions after their last packets."""
         self.network.stop_accepting()
         with suppress(EngineStopped):
             self.opened.engine.submit(EndSessions())
@@ -61,7 +61,7 @@ class MqqbEndpoint(Endpoint):
         self.network.stop_dialing()
 
     async def drain(self, within: Duration) -> None:
-        """Close all connections once the last acknowledgements have left."""
+        """Close all connections after the last acknowledgements were sent."""
         await self.network.drain(within)
 
     def own_addresses(self) -> Iterable[str]:
@@ -94,20 +94,21 @@ class MqqbSetup:
 
     @property
     def protocol(self) -> Protocol:
-        """Return MQQB's machine; where it is switched off, it claims no destination."""
+        """The machine of MQQB; if it is switched off, it claims no destination."""
         options = self.settings.table(MqqbOptions)
         return mqqb(options.protocol if options.enabled else None)
 
     @property
     def anonymous_senders(self) -> bool:
-        """Return whether new queues take messages from every sender: no sender of MQQB is authenticated."""
-        # DEPARTS from 3.1.7.1.3.1 (DM-151): where users are known, new queues let anonymous senders in only
-        # if an administrator wants it, because what a user makes would be open to the whole network else.
+        """Whether new queues accept messages from every sender; no sender of MQQB is authenticated."""
+        # DEPARTS from 3.1.7.1.3.1 (DM-151): where users are known, new queues let anonymous senders in
+        # only if an administrator wants it, because otherwise the queues of a user would be open to the
+        # whole network.
         options = self.settings.table(MqqbOptions)
         return options.enabled and (not self.settings.users or options.anonymous_senders)
 
     def build(self, parts: Parts) -> Endpoint:
-        """Plug MQQB in: sessions come and go."""
+        """Connect MQQB to the server: sessions can be opened and accepted."""
         options = self.settings.table(MqqbOptions)
         if not options.enabled:
             return SwitchedOff(partial(mqqb_counters.machine, parts.opened))

@@ -1,4 +1,4 @@
-"""The counters of MQQB as families of metrics."""
+"""Collects the counters of MQQB as families of metrics."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def traffic(network: Network) -> Iterable[Family]:
 
 
 def machine(opened: OpenedEngine) -> Iterable[Family]:
-    """Yield the counters of the machine, whether its endpoint is on or off."""
+    """Yield the counters of the machine, also if its endpoint is off."""
     state = opened.machine(Mqqb).state
     yield MESSAGES.of([({"kind": each.value}, state.counts[each]) for each in Count])
     kept = {

@@ -1,8 +1,8 @@
-r"""The table [mqqb] of the settings: messages over the binary protocol that every MSMQ speaks.
+r"""Reads the table [mqqb] of the settings: messages over the binary protocol of MSMQ.
 
     [mqqb]                                      RELIQUARY_MQQB_...
     enabled = true                              RELIQUARY_MQQB_ENABLED=true
-    networks = ["10.1.0.0/16"]                  who may connect; private networks alone by default
+    networks = ["10.1.0.0/16"]                  who may connect; only private networks by default
     addresses = ["192.0.2.7"]                   addresses that mean this server, besides its own
     names = ["queues.example.com"]              host names that mean this server
     window = 64
@@ -38,7 +38,7 @@ PRIVATE_NETWORKS: Final = (
     "fc00::/7",
     "fe80::/10",
 )
-"""No peer is authenticated, so the rest of the world stays out unless an administrator lets it in."""
+"""The networks that may connect by default, because no peer is authenticated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +85,7 @@ class MqqbOptions:
 
     @property
     def own_port(self) -> int:
-        """Return the port at which the server listens."""
+        """The port at which the server listens."""
         return self.protocol.port if self.listen_port is None else self.listen_port
 
 

@@ -1,4 +1,4 @@
-"""MQQP in a server: the ports at which queues are read, and the part that reads remote queues."""
+"""Adds MQQP to a server: the ports at which queues are read, and the part that reads remote queues."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ from reliquary.server.names import Listening, own_name
 from reliquary.wire.rpc.syntaxes import QM2QM, QMCOMM, SyntaxId
 
 NEXT_PORT: Final = 11
-"""The distance to the next port, which is tried when one is in use (QP-118)."""
+"""The distance to the next port, which is tried if one is in use (QP-118)."""
 SEED_BITS: Final = 256
-"""The number of random bits that make our handles unpredictable."""
+"""The number of random bits that make handles unpredictable."""
 
 
 @dataclass(slots=True)
@@ -52,7 +52,7 @@ class MqqpEndpoint(Endpoint):
     ports: PortsKnown = field(default_factory=PortsKnown)
 
     async def listen(self, listener: Listener, at: Sequence[Listening]) -> None:
-        """Open both ports, and that of the endpoint mapper if there is one; the machine learns them."""
+        """Open both ports, and that of the endpoint mapper if there is one; report them to the machine."""
         del listener, at
         options, host = self._options(), self._host()
         handshake = await self._listen_from(host, options.handshake_port, QMCOMM)
@@ -63,10 +63,10 @@ class MqqpEndpoint(Endpoint):
             self.opened.engine.submit(self.ports)
 
     async def _listen_from(self, host: str, port: int, interface: SyntaxId) -> int:
-        """Listen at this port or, where it is in use, at the next one that MSMQ would take (QP-118).
+        """Listen at this port or, if it is in use, at the next one that MSMQ would take (QP-118).
 
-        Both interfaces are served there, because old clients rebind and new ones do not; clients that ask the
-        endpoint mapper for `interface` are sent there.
+        Both interfaces are served there, because old clients rebind and new ones do not; the endpoint
+        mapper sends clients for `interface` there.
         """
         while True:
             try:
@@ -77,7 +77,7 @@ class MqqpEndpoint(Endpoint):
                 port += NEXT_PORT
 
     def pause(self, pressed: bool) -> None:
-        """Read nothing from clients while the engine has enough to do."""
+        """Read nothing from clients as long as the engine is overloaded."""
         (self.listener.pause if pressed else self.listener.resume)()
 
     def stop_accepting(self) -> None:
@@ -89,7 +89,7 @@ class MqqpEndpoint(Endpoint):
         self.courier.stop()
 
     async def drain(self, within: Duration) -> None:
-        """Close the ports once the last answers have left."""
+        """Close the ports after the last answers were sent."""
         await self.listener.drain(within)
 
     def own_addresses(self) -> Iterable[str]:
@@ -99,7 +99,7 @@ class MqqpEndpoint(Endpoint):
         return [f"{host}:{port} (MQQP)" for port in ports if port is not None]
 
     def reading_names_of(self, queue: str) -> Iterable[str]:
-        """Return the address that readers elsewhere connect to."""
+        """Return the address to which remote readers connect."""
         name = own_name(self.settings, [Listening("mqqp", self._host(), self.ports.handshake)])
         path = quote(queue.replace("\\", "/"), safe="/$")
         return (f"mqqp://{name}:{self.ports.handshake}/{path}",)
@@ -127,11 +127,11 @@ class MqqpSetup:
 
     @property
     def protocol(self) -> Protocol:
-        """Return MQQP's machine; where it is switched off, no queue of another manager is read."""
+        """The machine of MQQP; if it is switched off, no queue of another manager is read."""
         return mqqp(self.machine_settings if self.settings.table(MqqpOptions).enabled else None)
 
     def build(self, parts: Parts) -> Endpoint:
-        """Plug MQQP in: calls of others are taken, and ours leave."""
+        """Connect MQQP to the server: it accepts calls, and sends its own."""
         opened, engine = parts.opened, parts.opened.engine
         options = self.settings.table(MqqpOptions)
         if not options.enabled:
@@ -160,13 +160,13 @@ class MqqpSetup:
 
 
 def prepare(settings: Settings) -> MqqpSetup:
-    """Draw the random number from which our handles are made."""
+    """Draw the random number from which handles are made."""
     seed = SystemChance().bits(SEED_BITS).to_bytes(SEED_BITS // 8)
     return MqqpSetup(settings, replace(settings.table(MqqpOptions).protocol, seed=seed))
 
 
 def has_something_open(server: ServerState, association: int) -> bool:
-    """Return whether a client has an open queue, a message or a read, so that its connections may be idle."""
+    """Return whether a client has an open queue, message or read, so that its connections may be idle."""
     found = server.associations.get(association)
     return found is not None and bool(found.contexts or found.sessions or found.held or found.reads)
 

@@ -1,4 +1,4 @@
-"""The counters of MQQP as families of metrics."""
+"""Collects the counters of MQQP as families of metrics."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def traffic(serving: Serving, listener: RpcListener, courier: Courier) -> Iterab
 
 
 def machine(opened: OpenedEngine) -> Iterable[Family]:
-    """Yield the numbers of open handles, whether the endpoint is on or off."""
+    """Yield the numbers of open handles, also if the endpoint is off."""
     found = totals(opened.machine(Mqqp).state)
     for metric, values in zip(
         TOTALS, (found.associations, found.queues, found.pending, found.held), strict=True

@@ -1,8 +1,8 @@
-r"""The table [mqqp] of the settings: queues are read by other managers, and queues of theirs by ours.
+r"""Reads the table [mqqp] of the settings: remote readers of local queues, and reads of remote queues.
 
     [mqqp]                                      RELIQUARY_MQQP_...
     enabled = true                              RELIQUARY_MQQP_ENABLED=true
-    mapper_port = 135                           where clients ask for the other ports; not by default
+    mapper_port = 135                           for questions about the other ports; off by default
     protection = "integrity"                    none, connect, packet, integrity or privacy
     [[mqqp.servers]]
     name = "far"                                the host in DIRECT=OS:far\private$\orders; `*` for all others
@@ -86,7 +86,7 @@ class MqqpOptions:
 
 
 def protection_named(word: object) -> Protection:
-    """Return the level that a word stands for."""
+    """Return the level of a word."""
     name = msgspec.convert(word, str).upper()
     if name not in Protection.__members__:
         known = ", ".join(each.name.lower() for each in Protection)

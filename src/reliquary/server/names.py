@@ -1,4 +1,4 @@
-"""The names under which clients and peers reach a server."""
+"""Finds the names by which clients and peers reach a server."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """One address at which requests are taken."""
+    """An address at which requests are accepted."""
 
     scheme: str
     host: str
@@ -31,19 +31,19 @@ class Listening:
         return f"{self.scheme}://{bracketed(self.host)}:{self.port}"
 
     def authority(self, name: str) -> str:
-        """Return this address as a URL has it, with one of our host names."""
+        """Return this address in the form of a URL, with one of the own host names."""
         return name if self.port == USUAL_PORTS[self.scheme] else f"{name}:{self.port}"
 
 
 def own_name(settings: Settings, listening: Sequence[Listening]) -> str:
-    """Return our name for others: `localhost` if we listen on the loopback alone, else the computer's."""
+    """Return the own name for others: `localhost` on the loopback, otherwise the name of the computer."""
     if all(is_loopback(each.host) for each in listening):
         return "localhost"
     return settings.computer_name
 
 
 def authorities(settings: Settings, listening: Sequence[Listening], given: Set[str]) -> frozenset[str]:
-    """Return all our names, each alone and with each of our ports; given names may have a port."""
+    """Return all own names, each alone and with each own port; given names may have a port."""
     names = {settings.computer_name, host_name(), *LOOPBACK}
     if settings.domain:
         names.add(f"{settings.computer_name}.{settings.domain}")
@@ -79,5 +79,5 @@ def has_port(authority: str) -> bool:
 
 
 def bracketed(host: str) -> str:
-    """Return a host as a URL has it: an IPv6 address is in brackets."""
+    """Return a host in the form of a URL: an IPv6 address is in brackets."""
     return f"[{host}]" if ":" in host else host

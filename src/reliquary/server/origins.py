@@ -1,10 +1,10 @@
-"""Where each setting comes from: a line of the file, the environment, an option, or nowhere (the default).
+"""Records the origin of each setting: a line of the file, the environment, an option, or the default.
 
     /etc/reliquary.toml:7     line 7 of that file; a row, such as the second [[peers]], has lines of its own
     environment               a variable RELIQUARY_...
     command line              an option of `reliquary serve`
 
-Errors begin with it, so that a person finds the line to mend; `reliquary config show` prints it.
+Errors begin with it, so that people find the wrong line; `reliquary config show` prints it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ DEFAULT: Final = "default"
 COMMAND_LINE: Final = "command line"
 
 Origins = dict[tuple[str, str], str]
-"""For the table (or empty) and the name of each setting: the words that say where it comes from."""
+"""The origin of each setting in words, by its table (or empty) and its name."""
 
 _HEADER: Final = re.compile(r"\s*(\[\[?)([\w\s.-]+)\]")
 _KEY: Final = re.compile(r"\s*([\w-]+)\s*=")
@@ -35,11 +35,11 @@ _NAMED: Final = re.compile(r"^([a-z_]*)(?:\.([a-z_]+))?")
 _QUOTED: Final = re.compile(r"'[^']*'")
 _IN_ROW: Final = re.compile(r" - at `\$\[(\d+)\](?:\.(\w+))?")
 _UNKNOWN: Final = re.compile(r"unknown field `(\w+)`")
-"""The row and the key, and the key that is not known, in errors of msgspec."""
+"""The row and the key, or the unknown key, in errors of msgspec."""
 
 
 class Loaded(NamedTuple):
-    """Settings, and where those that are no defaults come from."""
+    """Settings, and the origins of those that are no defaults."""
 
     settings: Settings
     origins: Origins
@@ -62,12 +62,12 @@ class Source:
         return cls(values, str(file), lines_of(text))
 
     def origin(self, table: str, name: str) -> str:
-        """Return where a setting of this source stands."""
+        """Return the origin of a setting of this source."""
         line = self.lines.get((table, name)) or (self.lines.get(("", table)) if table else None)
         return f"{self.name}:{line}" if line else self.name or COMMAND_LINE
 
     def rows(self) -> Origins:
-        """Return where the rows of this source and their keys stand."""
+        """Return the origins of the rows of this source and of their keys."""
         return {place: f"{self.name}:{line}" for place, line in self.lines.items() if "]" in "".join(place)}
 
     def prefix_of_value(self, table: str, name: str, why: Exception) -> str:
@@ -81,7 +81,7 @@ class Source:
         return self.prefix(table, name)
 
     def prefix(self, table: str, name: str) -> str:
-        """Return the beginning of an error about a setting; nothing for an option, which names itself."""
+        """Return the beginning of an error about a setting; empty for an option, which names itself."""
         return f"{self.origin(table, name)}: " if self.name else ""
 
 
@@ -128,7 +128,7 @@ def naming_origin(origins: Origins) -> Iterator[None]:
 
 
 def _origin_in_row(origins: Origins, why: RowError) -> str:
-    """Return where the first key of the row that an error names stands, or the row, or all rows."""
+    """Return the origin of the first key in the row that an error names, of the row, or of all rows."""
     for word in re.findall(r"\w+", _QUOTED.sub("", str(why))):
         if (why.row, word) in origins:
             return origins[why.row, word]

@@ -29,7 +29,7 @@ _NAME: Final = re.compile(r"[\w.@ -]{1,64}")
 
 
 class PeerEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Another manager, as the settings name it."""
+    """A peer in the settings."""
 
     name: str
     """The name of the peer in the console."""

@@ -1,4 +1,4 @@
-"""The metrics that protocols have in common: messages that came and went, and streams."""
+"""Collects the metrics that protocols share: messages in both directions, and streams."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ STREAMS: Final = tuple(
 
 
 def families(machines: Machines) -> Iterable[Family]:
-    """Yield the counts of messages by protocol, and the progress of streams where there are any."""
+    """Yield the counts of messages by protocol, and the progress of existing streams."""
     travel, mqqp = machines.state.travel, machines.machine(Mqqp).state
-    carriers = [name for name in travel.carriers.names if name != LOOPBACK]  # which leads to no other manager
+    # the loopback leads to no other manager
+    carriers = [name for name in travel.carriers.names if name != LOOPBACK]
     counts = [(name, travel.taken[name], travel.delivered[name]) for name in carriers]
     counts.append((MQQP, mqqp.client.taken, mqqp.server.taken))
     yield MESSAGES.of(

@@ -1,4 +1,4 @@
-"""How the table of a protocol is read: options of the server, and settings of the protocol itself.
+"""Reads the table of a protocol: options of the server, and settings of the protocol itself.
 
 [name]
 enabled = true                        a field of the options
@@ -22,7 +22,7 @@ from reliquary.server.values import as_path, make_options, span
 
 T = TypeVar("T")
 Read = Callable[[object], Any]
-"""Reads a value that cannot be written in one line."""
+"""The type of a function that reads a value which cannot be written in one line."""
 
 
 def protocol_table(
@@ -35,8 +35,8 @@ def protocol_table(
 ) -> Table:
     """Return the table of a protocol whose `options` have its `settings` as their field `protocol`.
 
-    `reads` has the settings that stand in the file alone, `hidden` those that cannot be set, and `words`
-    those that are a word whose value is something else.
+    `reads` has the settings that are allowed only in the file, `hidden` those that cannot be set, and
+    `words` those whose words stand for other values.
     """
     own = {field: hint for field, hint in get_type_hints(options).items() if field != "protocol"}
     hints = own | {field: hint for field, hint in get_type_hints(settings).items() if field not in hidden}
@@ -56,7 +56,7 @@ def protocol_table(
 
 
 def convert_value(value: object, hint: Any, *, strict: bool = True) -> Any:
-    """Return a value as its type wants it; ValidationError or UsageError says what is wrong with it."""
+    """Convert a value to its type; ValidationError or UsageError has the error."""
     if hint is Duration:
         return span(msgspec.convert(value, float, strict=strict))
     if hint == tuple[Duration, ...]:
@@ -65,7 +65,7 @@ def convert_value(value: object, hint: Any, *, strict: bool = True) -> Any:
 
 
 def rows(kind: Callable[..., T], hints: Mapping[str, Any]) -> Callable[[object], tuple[T, ...]]:
-    """Return what reads a list of tables; each needs the first of these fields, and makes a `kind`."""
+    """Return a reader for a list of tables: each must have the first field, and becomes one `kind`."""
     needed = next(iter(hints))
 
     def read(value: object) -> tuple[T, ...]:
@@ -80,7 +80,7 @@ def rows(kind: Callable[..., T], hints: Mapping[str, Any]) -> Callable[[object],
 
 
 def fields_of(what: str, value: object, hints: Mapping[str, Any]) -> dict[str, Any]:
-    """Return some of the fields that there are, each as its type wants it."""
+    """Convert the given fields to their types; refuse unknown names."""
     found = {}
     for name, each in msgspec.convert(value, dict[str, Any]).items():
         if name not in hints:

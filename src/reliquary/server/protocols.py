@@ -1,4 +1,4 @@
-"""The protocols of a server.  A new one adds a line to this list, and a file with its endpoint."""
+"""Lists the protocols of a server.  A new one adds a line to this list, and a file with its endpoint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queues of the settings with their options and access lists: the rows [[queue]].
+"""Creates the queues of the settings with their options and access lists: the rows [[queue]].
 
     [[queue]]
     name = "orders"
@@ -7,8 +7,8 @@
     owner = "alice"                                     without it, the administrators
     access = [{user = "bob", rights = ["send"]}, {user = "everyone", rights = ["peek"], deny = true}]
 
-A queue that is missing is created, with its options and its list in one step.  One that is there already is
-left as it is: it may have been changed since by an administrator, whose word is the later one.
+A queue that is missing is created, with its options and its list in one step.  An existing one is not
+changed, because an administrator may have changed it since.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class AccessEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     @property
     def mask(self) -> int:
-        """Return all rights of the entry as a mask."""
+        """All rights of the entry as a mask."""
         found = 0
         for name in self.rights:
             found |= int(right_named(QueueRight, name))
@@ -66,7 +66,7 @@ class QueueEntry(QueueSettings, frozen=True, kw_only=True, omit_defaults=True, f
 
 
 def check_entries(entries: Sequence[QueueEntry], users: Sequence[User], computer_name: str) -> None:
-    """Refuse names that no queue can have, repeated queues, and users and rights that are not known."""
+    """Refuse names that no queue can have, repeated queues, and unknown users and rights."""
     known, seen = Users(UUID(int=0), users), set()
     for entry in entries:
         try:
@@ -90,7 +90,7 @@ def check_entries(entries: Sequence[QueueEntry], users: Sequence[User], computer
 
 
 async def make_entries(opened: OpenedEngine, users: Users, entries: Sequence[QueueEntry]) -> None:
-    """Create the queues that are missing; UsageError names one that cannot be made."""
+    """Create the missing queues; UsageError names one that cannot be created."""
     for entry in entries:
         if destinations.find(opened.state, entry.name) is not None:
             continue
@@ -104,7 +104,7 @@ async def make_entries(opened: OpenedEngine, users: Users, entries: Sequence[Que
 
 
 def settings_of(opened: OpenedEngine, users: Users, entry: QueueEntry) -> QueueSettings:
-    """Return the options of a queue with its access list, where the entry has one."""
+    """Return the options of a queue with its access list, if the entry has one."""
     if not entry.owner and not entry.access:
         return entry.options()
     state = opened.state

@@ -1,13 +1,13 @@
-"""Settings that are read anew while a server runs: SIGHUP, or `reliquary config reload`.
+"""Applies settings that are read again while a server runs: SIGHUP, or `reliquary config reload`.
 
     read all places --> an error: nothing changes, the error names line and key
           |
           '--> compare --> may change now: applied, and named
                        '-> needs a restart: named, and left as it is
 
-What may change is in RELOADABLE.  Users change first and in one step: a client whose user was removed or
-changed is asked anew who it is with its next request, on connections that are open and in the console, and
-its reads that wait end.  Files of certificates are read again although their names are the old ones.
+RELOADABLE has the settings that may change.  Users change first and in one step: a client whose user
+was removed or changed must authenticate again with its next request, on open connections and in the
+console, and its waiting reads end.  Files of certificates are read again even with unchanged names.
 """
 
 from __future__ import annotations
@@ -52,16 +52,16 @@ RELOADABLE: Final = (
     | {"log_level", "peers", "limits.rate", "limits.burst"}
     | {"history.every", "history.keep_days", "history.keep_bytes", "acts.keep_days", "acts.keep_bytes"}
 )
-"""Settings that come into force without a restart; those of tables as TABLE.NAME."""
+"""The settings that take effect without a restart; those of tables as TABLE.NAME."""
 
 
 def first_list_of(settings: Settings) -> bytes:
-    """Return the access list that the manager has until it is given one."""
+    """Return the access list that the manager has before an administrator sets one."""
     return MANAGER_LIST if settings.users else b""
 
 
 def anonymous_acts(settings: Settings) -> AnonymousAct:
-    """Return what anonymous clients may do that no access list decides."""
+    """Return the acts of anonymous clients that no access list decides."""
     return acts_named(settings.anonymous_may) if settings.users else EVERY_ACT
 
 
@@ -104,7 +104,7 @@ class Planes:
         return contexts_of(settings)
 
     def renew(self, settings: Settings, made: tuple[ssl.SSLContext, ssl.SSLContext]) -> None:
-        """Use other contexts for handshakes from now on."""
+        """Use other contexts for new handshakes."""
         assert self.data is not None, "there is TLS"
         assert self.control is not None, "there is TLS"
         self.data.renew(made[0])
@@ -113,7 +113,7 @@ class Planes:
 
 
 def contexts_of(settings: Settings) -> tuple[ssl.SSLContext, ssl.SSLContext] | None:
-    """Return the TLS contexts of both planes, a context each: a listener keeps its own for all its life."""
+    """Return one TLS context for each plane, because a listener always keeps its own."""
     certificate, key, client_ca = settings.tls_certificate, settings.tls_key, settings.tls_client_ca
     if certificate is None or key is None:
         return None
@@ -141,7 +141,7 @@ def _content(file: Path | None) -> bytes:
 
 @dataclass(slots=True)
 class Reloader:
-    """Applies settings that were read anew to one server."""
+    """Applies settings that were read again to one server."""
 
     settings: Settings
     """The settings that are in force."""
@@ -154,13 +154,16 @@ class Reloader:
     planes: Planes
     peers: Peers
     listeners: Sequence[Listener]
-    """The listeners whose connections remember their users."""
+    """The listeners whose connections cache their users."""
     read: Callable[[], Settings] | None = None
-    """Reads the settings again from their sources; None where the server was given values."""
+    """Reads the settings again from their sources; None if the server was given values."""
     _one: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def reload(self) -> ReloadInfo:
-        """Read the settings and apply what may change now; UsageError, and no change, if they are wrong."""
+        """Read the settings and apply those that may change.
+
+        UsageError, without a change, if they are wrong.
+        """
         if self.read is None:
             raise UsageError("this server was started without a place to read its settings from")
         async with self._one:
@@ -192,7 +195,7 @@ class Reloader:
         return name in RELOADABLE
 
     async def _renew_access(self, wanted: Settings) -> None:
-        """Replace the users; nothing is awaited before all caches have forgotten the old ones."""
+        """Replace the users, without an await before all caches have forgotten the old ones."""
         gone = self.users.renew(wanted.users)
         self.passwords.forget()
         self.sessions.end_of(gone)
@@ -212,7 +215,7 @@ class Reloader:
             history.options = options
 
     async def _make_queues(self, before: Settings, wanted: Settings) -> list[str]:
-        """Create the queues that are missing; the answer has sentences on what was not done."""
+        """Create the missing queues; return sentences about changes that were not made."""
         old: Mapping[str, object] = {each.name: each for each in before.queue}
         notes = [
             f"the queue {each.name} is there already: its options and its access list were left as they are"

@@ -1,4 +1,4 @@
-"""Rows of the settings, such as the second [[peers]]: an error says which row it is about."""
+"""Names rows of the settings in errors, such as the second [[peers]]."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def row_name(rows: str, number: int) -> str:
 
 @contextmanager
 def in_row(rows: str, number: int) -> Iterator[None]:
-    """Let an error name the row that it is about."""
+    """Let an error name its row."""
     try:
         yield
     except UsageError as why:
@@ -40,7 +40,7 @@ def in_row(rows: str, number: int) -> Iterator[None]:
 
 
 def check_rows(rows: str, given: Sequence[Row], check: Callable[[Sequence[Row]], None]) -> None:
-    """Check rows together; the error is about the first row that cannot stand behind those before it."""
+    """Check rows together; the error is about the first row that contradicts those before it."""
     try:
         check(given)
     except UsageError as why:
@@ -49,7 +49,7 @@ def check_rows(rows: str, given: Sequence[Row], check: Callable[[Sequence[Row]],
 
 
 def _refusal(check: Callable[[Sequence[Row]], None], given: Sequence[Row]) -> str:
-    """Return why rows are refused; an empty text if they are not."""
+    """Return the reason why rows are refused; an empty text if they are not."""
     try:
         check(given)
     except UsageError as why:

@@ -1,4 +1,4 @@
-"""Run a server from its settings to its exit code.
+"""Runs a server from its settings to its exit code.
 
 start --> ready: addresses are printed --> signal --> orderly stop --> 0
   |                      |                               |
@@ -41,9 +41,9 @@ from reliquary.server.logs import LogFormat
 from reliquary.server.queue_entries import make_entries
 
 SWITCH_SECONDS: Final = 0.0002
-"""How long the store's thread may wait for the interpreter after a sync; Python's 5 ms are ten syncs."""
+"""How long the store's thread may wait for the interpreter after a sync; Python's 5 ms equal ten syncs."""
 COLLECT_SELDOM: Final = (100_000, 50, 1000)
-"""The code on a message's path makes no cycles, so looking for them at Python's usual pace finds nothing."""
+"""The interval of garbage collection; the code for messages makes no cycles, so it is rarely needed."""
 
 _BOUND: Final = re.compile(r"address \('([^']+)', (\d+)")
 """The address that asyncio could not bind, in its sentence."""
@@ -56,7 +56,7 @@ _PORTS: Final = {
 
 
 def serve(settings: Settings, read: Callable[[], Settings] | None = None) -> int:
-    """Run until a signal comes; the answer is the exit code.  `read` reads the settings anew."""
+    """Run until a signal comes, and return the exit code.  `read` reads the settings again."""
     if not __debug__:
         return _refuse(Exit.USAGE, "assertions must stay on: start Python without -O and PYTHONOPTIMIZE")
     logs.begin(settings.log_format, RealClock(), settings.log_level)
@@ -71,14 +71,14 @@ def serve(settings: Settings, read: Callable[[], Settings] | None = None) -> int
 def leave_out_pandas() -> None:
     """Let no module of this process import pandas.
 
-    PyArrow imports it with the first array, if it is installed: half a second of processor time and 60 MB of
-    memory in the middle of work, for conversions that a server does not make.
+    PyArrow imports it with the first array, if it is installed: half a second of processor time and 60
+    MB of memory during work, for conversions that a server does not make.
     """
     sys.meta_path.insert(0, _NoPandas())
 
 
 class _NoPandas(MetaPathFinder):
-    """Says that pandas is not installed."""
+    """A finder that reports pandas as not installed."""
 
     def find_spec(self, name: str, *_: object) -> None:
         """Refuse to look for pandas; leave all other modules to the other finders."""
@@ -89,7 +89,7 @@ class _NoPandas(MetaPathFinder):
 async def _serve(settings: Settings, read: Callable[[], Settings] | None) -> int:
     stop = asyncio.Event()
     _watch_signals(stop)
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is something to reload
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # ignored before there is something to reload
     try:
         server = await build(settings)
     except (StoreFailure, StoreDamage, StartFailed, UsageError) as why:
@@ -147,7 +147,7 @@ def _watch_hangup(server: Server, reloads: set[asyncio.Task[None]]) -> None:
 
 
 async def _reload(server: Server) -> None:
-    """Read the settings anew, and log what became of it."""
+    """Read the settings again, and log the result."""
     acts, act = server.reloader.acts, "reload-config"
     try:
         report = await server.reloader.reload()
@@ -168,7 +168,7 @@ async def _reload(server: Server) -> None:
 
 
 async def _is_ready(server: Server, stop: asyncio.Event) -> bool:
-    """Return whether the start is complete before a signal ends it; raise StartFailed when it cannot be."""
+    """Return whether the start is complete before a signal ends it; raise StartFailed if it is impossible."""
     ready, stopped = asyncio.ensure_future(server.opened.ready()), asyncio.ensure_future(stop.wait())
     await asyncio.wait((ready, stopped), return_when=asyncio.FIRST_COMPLETED)
     stopped.cancel()
@@ -200,7 +200,10 @@ def _watch_signals(stop: asyncio.Event) -> None:
 
 
 def _refuse(code: Exit, why: str, form: LogFormat = LogFormat.TEXT) -> Exit:
-    """Write why the server does not start, in the form of all commands; with JSON output, as JSON."""
+    """Write the reason why the server does not start, in the form of all commands.
+
+    With JSON output, as JSON.
+    """
     if form is LogFormat.JSON:
         LOG.critical(why)
     else:
@@ -209,15 +212,15 @@ def _refuse(code: Exit, why: str, form: LogFormat = LogFormat.TEXT) -> Exit:
 
 
 def _leave(code: Exit, level: int, why: str, bug: BaseException | None = None) -> NoReturn:
-    """End the process at once, so that nothing that is still being sent leaves."""
+    """End the process at once, so that no pending answer is sent."""
     try:
         LOG.log(level, why, exc_info=bug)
-    finally:  # stderr may be a file on the disk that is full
+    finally:  # stderr may be a file on the full disk
         os._exit(code)
 
 
 def _die(failure: BaseException) -> NoReturn:
-    """Write why the engine cannot go on, and that every confirmed message is on disk."""
+    """Write the reason why the engine stopped, and that every confirmed message is on disk."""
     bug = None
     if not isinstance(failure, StoreFailure | StoreDamage):
         bug = failure
@@ -265,7 +268,7 @@ def listening_failure(wanted: Sequence[str], why: OSError) -> str:
 
 
 def _welcome(settings: Settings, data: str, control: str, server: Server) -> None:
-    """Write the addresses, and the names under which others send to us and read from us."""
+    """Write the addresses, and the names by which others send to this server and read from it."""
     queue = settings.queues[0] if settings.queues else "orders"
     create = "" if settings.queues else f'  curl {control}/api/v1/queues -d \'{{"name": "{queue}"}}\'\n'
     addresses = [name for endpoint in server.endpoints for name in endpoint.names_of(queue)]

@@ -1,4 +1,4 @@
-"""The files behind signatures: our key and certificate, and the certificates of those we believe."""
+"""Reads the files for signatures: the own key and certificate, and the certificates of trusted senders."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from reliquary.server.values import naming
 from reliquary.wire.xmldsig_algorithms import Obsolete
 
 ENDINGS: Final = (".pem", ".crt", ".cer")
-"""The endings of the files in a folder that are read."""
+"""The endings of the files that are read in a folder."""
 FOR_OTHERS: Final = 0o077
 
 
 def signature_trust(options: SrmpOptions) -> Trust:
-    """Read all that the settings name; a UsageError names the setting and the file that is wrong."""
+    """Read the files of the settings; a UsageError names the wrong setting and file."""
     key, certificate = options.signing_key, options.signing_certificate
     signer = None if key is None or certificate is None else _signer(key, certificate)
     files = (file for place in options.trusted_certificates for file in _files(place))
@@ -60,7 +60,7 @@ def _believed(file: Path) -> tuple[x509.Certificate, ...]:
 
 
 def _files(place: Path) -> Iterator[Path]:
-    """Return the file itself, or the files of a folder that hold certificates."""
+    """Return the file itself, or the files of a folder with certificates."""
     if not place.is_dir():
         yield place
         return

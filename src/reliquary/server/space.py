@@ -1,4 +1,4 @@
-"""Room on the disk: new messages are refused before the disk is full, so that readers can still work.
+"""Watches the space on the disk: new messages are refused before it is full, so that readers can still work.
 
                     room: >= enough ---------------.
                         v                          |
@@ -34,11 +34,11 @@ LOW: Final = 128 * MEGABYTE
 RESERVE: Final = 160 * MEGABYTE
 """The default of `reserve`: all logs of a store become files of their size.  On a small disk, a twentieth."""
 FASTEST: Final = 1024 * MEGABYTE
-"""Bytes that a disk can take in a second."""
+"""The bytes that a disk can take in a second."""
 OFTENEST, SELDOMEST = 0.05, 5.0
 """The shortest and the longest time between two checks, in seconds."""
 WHILE_REFUSING: Final = 2.0
-"""Seconds between two checks while messages are refused; each asks the store to give back room."""
+"""The seconds between two checks while messages are refused; each lets the store release space."""
 
 
 class Space(NamedTuple):
@@ -47,37 +47,37 @@ class Space(NamedTuple):
     free: int
     total: int
     logs: int = 0
-    """The bytes of the store's logs, which need this room once more as sorted files."""
+    """The bytes of the store's logs, which need this space again as sorted files."""
 
     @property
     def room(self) -> int:
-        """Return the bytes that are left when the logs have become files."""
+        """The bytes that remain after the logs have become files."""
         return self.free - self.logs
 
 
 class Thresholds(NamedTuple):
-    """The thresholds in bytes of room at which a decision changes; `low` 0 switches all of them off."""
+    """The thresholds in bytes of room for each decision; `low` 0 switches all of them off."""
 
     low: int
     reserve: int
 
     @property
     def enough(self) -> int:
-        """Return the room from which on messages are accepted again."""
+        """The room from which on messages are accepted again."""
         return self.low + self.low // 2
 
     @property
     def scarce(self) -> int:
-        """Return the room below which the reserve is given back."""
+        """The room below which the reserve is deleted."""
         return self.low // 4
 
 
 class Standing(NamedTuple):
-    """The decisions that are in force."""
+    """The decisions in force."""
 
     refusing: bool = False
     reserved: bool = False
-    """Whether the reserve is to be there."""
+    """Whether the reserve is to exist."""
 
 
 def thresholds(total: int, low_space: int | None, reserve: int | None) -> Thresholds:
@@ -89,7 +89,7 @@ def thresholds(total: int, low_space: int | None, reserve: int | None) -> Thresh
 
 
 def judge(at: Thresholds, room: int, held: int, before: Standing) -> Standing:
-    """Return the decisions for this room and a reserve of `held` bytes.  Changes nothing."""
+    """Return the decisions for this room and a reserve of `held` bytes; nothing is changed."""
     refusing = at.low > 0 and room < (at.enough if before.refusing else at.low)
     if not at.reserve:
         reserved = False
@@ -110,21 +110,21 @@ def space_of(folder: Path) -> Space:
 
 
 def pause_before_next_look(at: Thresholds, room: int) -> float:
-    """Return the seconds until the next check: too few for the room to fall below `low` in between."""
+    """Return the seconds until the next check, so few that the room cannot fall below `low` in between."""
     return WHILE_REFUSING if room < at.low else min(max((room - at.low) / FASTEST, OFTENEST), SELDOMEST)
 
 
 class Callbacks(NamedTuple):
-    """The callbacks that are notified of what the watch finds."""
+    """The callbacks for the results of the watch."""
 
     submit: Callable[[Event], None]
     warn: Callable[[Warn], None]
     reclaim: Callable[[], None]
-    """Called in a thread while there is too little room."""
+    """Called in a thread as long as there is too little room."""
 
 
 class SpaceWatch:
-    """Checks the disk of a store at intervals, and tells the manager when to refuse messages."""
+    """Checks the disk of a store at intervals, and notifies the manager when to refuse messages."""
 
     def __init__(
         self,

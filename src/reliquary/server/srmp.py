@@ -1,4 +1,4 @@
-"""SRMP in a server: the parts that receive and send POSTs, and the names under which others reach us."""
+"""Adds SRMP to a server: it receives and sends POSTs, and names the addresses of this server."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ class SrmpEndpoint(Endpoint):
     receiving: Receiving
     courier: Courier
     own: dict[str, Listener] = field(default_factory=dict)
-    """Listeners for SRMP alone, by scheme."""
+    """The listeners only for SRMP, by scheme."""
     carrier: Carrier | None = None
-    """None where multicast is switched off."""
+    """The multicast carrier; None if multicast is switched off."""
     origin: str = ""
-    """How URLs of our queues begin, once we listen: `http://host:port`."""
+    """The origin of the own queue URLs, `http://host:port`; empty before the server listens."""
 
     def mounts(self) -> Sequence[Mount]:
         """Return the mount of POSTs to /msmq/."""
         return (self.receiving.mount(),)
 
     async def listen(self, listener: Listener, at: Sequence[Listening]) -> None:
-        """Open the ports of SRMP's own, then give the machine its addresses."""
+        """Open the own ports of SRMP, then give the machine its addresses."""
         del listener
         listening = list(at)
         for scheme, own in self.own.items():
@@ -66,7 +66,7 @@ class SrmpEndpoint(Endpoint):
             self.opened.engine.submit(known)
 
     def pause(self, pressed: bool) -> None:
-        """Read nothing from SRMP's own ports and from groups."""
+        """Read nothing from the own ports of SRMP and from groups."""
         for listener in self.own.values():
             (listener.pause if pressed else listener.resume)()
         if self.carrier is not None:
@@ -85,11 +85,11 @@ class SrmpEndpoint(Endpoint):
             self.carrier.stop()
 
     async def drain(self, within: Duration) -> None:
-        """Close SRMP's own ports once the last answers have left."""
+        """Close the own ports of SRMP after the last answers were sent."""
         await asyncio.gather(*(listener.drain(within) for listener in self.own.values()))
 
     def own_addresses(self) -> Iterable[str]:
-        """Return the ports for SRMP alone."""
+        """Return the ports only for SRMP."""
         return [f"{self._host()}:{port} (SRMP)" for port in self._ports().values()]
 
     def names_of(self, queue: str) -> Iterable[str]:
@@ -118,19 +118,20 @@ class SrmpSetup:
 
     @property
     def protocol(self) -> Protocol:
-        """Return SRMP's machine and carrier with these settings."""
+        """SRMP's machine and carrier with these settings."""
         return srmp(self.machine_settings)
 
     @property
     def anonymous_senders(self) -> bool:
-        """Return whether new queues take messages from every sender."""
-        # DEPARTS from 3.1.7.1.3.1 (DM-151): where users are known, new queues let anonymous senders in only
-        # if an administrator wants it, because what a user makes would be open to the whole network else.
+        """Whether new queues accept messages from every sender."""
+        # DEPARTS from 3.1.7.1.3.1 (DM-151): where users are known, new queues let anonymous senders in
+        # only if an administrator wants it, because otherwise the queues of a user would be open to the
+        # whole network.
         options = self.settings.table(SrmpOptions)
         return options.enabled and (not self.settings.users or options.anonymous_senders)
 
     def build(self, parts: Parts) -> Endpoint:
-        """Plug SRMP in: its effects are performed, its POSTs are taken."""
+        """Connect SRMP to the server: its effects are performed, and it accepts POSTs."""
         opened, engine = parts.opened, parts.opened.engine
         if not self.settings.table(SrmpOptions).enabled:
             return SwitchedOff(partial(srmp_counters.machine, opened, None))
@@ -168,13 +169,13 @@ SRMP: Final = ServerProtocol(prepare=prepare, table=TABLE)
 
 
 def own_ports(settings: Settings) -> dict[str, int]:
-    """Return the ports for SRMP alone, by scheme."""
+    """Return the ports only for SRMP, by scheme."""
     given = {"http": settings.table(SrmpOptions).http_port, "https": settings.table(SrmpOptions).https_port}
     return {scheme: port for scheme, port in given.items() if port is not None}
 
 
 def plug_in_multicast(endpoint: SrmpEndpoint, parts: Parts) -> None:
-    """Let SRMP's effects that are about groups be performed, from those that queues listen to now on."""
+    """Start the multicast carrier and listen to the groups of existing queues."""
     engine, courier, clock = endpoint.opened.engine, endpoint.courier, parts.clock
 
     def submit(event: Event) -> None:
@@ -199,7 +200,7 @@ def plug_in_multicast(endpoint: SrmpEndpoint, parts: Parts) -> None:
 
 
 def addressed(settings: Settings, listening: list[Listening]) -> Addressed:
-    """Return the names under which others reach us; receipts go to the first address of a scheme."""
+    """Return the names under which others reach this server; receipts go to the first address of a scheme."""
     chosen = settings.table(SrmpOptions).protocol.receipts_host
     at = {each.scheme: each for each in reversed(listening)}
     here = chosen or own_name(settings, listening)

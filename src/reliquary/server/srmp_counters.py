@@ -1,4 +1,4 @@
-"""The counters of SRMP and multicast as families of metrics."""
+"""Collects the counters of SRMP and multicast as families of metrics."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def traffic(receiving: Receiving, courier: Courier) -> Iterable[Family]:
 
 
 def machine(opened: OpenedEngine, carrier: Carrier | None) -> Iterable[Family]:
-    """Yield the counters of the machine, whether the endpoint is on or off; `carrier` may be None."""
+    """Yield the counters of the machine, also if the endpoint is off; `carrier` may be None."""
     state = opened.machine(Srmp).state
     yield MESSAGES.of([({"kind": each.value}, state.counts[each]) for each in Count])
     if carrier is not None:

@@ -1,4 +1,4 @@
-"""The table [srmp] of the settings: messages over HTTP.
+"""Reads the table [srmp] of the settings: messages over HTTP.
 
     [srmp]                                      RELIQUARY_SRMP_...
     store_and_forward = true                    RELIQUARY_SRMP_STORE_AND_FORWARD=true
@@ -82,7 +82,7 @@ class SrmpOptions:
         _check_protocol(self.protocol)
 
     def check(self, settings: Settings) -> None:
-        """Refuse a port for TLS on a server without a certificate, and one that is open to a network."""
+        """Refuse a port for TLS on a server without a certificate, and a port that is open to a network."""
         if self.host:
             check_reach("srmp.host", self.host, settings)
         if self.https_port is not None and settings.tls_certificate is None:
@@ -106,7 +106,7 @@ def _check_protocol(chosen: SrmpSettings) -> None:
 
 
 def _check_target(where: str, target: str) -> None:
-    """Refuse what is no URL; what comes in may also go on by another protocol, to a format name."""
+    """Refuse a text that is no URL; incoming messages may also be forwarded to a format name."""
     if where == "inbound_redirections" and leads_elsewhere(target):
         try:
             if onward_name(target).scheme not in (HTTP, HTTPS):
@@ -126,7 +126,7 @@ def _check_pattern(where: str, pattern: str) -> None:
 
 
 class _FromTo(msgspec.Struct, forbid_unknown_fields=True):
-    """A redirection as it stands in the file."""
+    """A redirection in the form of the file."""
 
     origin: str = msgspec.field(name="from")
     target: str = msgspec.field(name="to")

@@ -1,4 +1,4 @@
-"""One table of the settings: how its values are read, and what they become."""
+"""Defines a table of the settings: the reading of its values, and the options made from them."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ class Convert(Protocol):
 
 
 def never(_: str) -> bool:
-    """Return False: no setting of the table is of this kind."""
+    """Return False, because no setting of the table is of this kind."""
     return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """`[name]` in the file, RELIQUARY_NAME_... in the environment."""
+    """A table of settings: `[name]` in the file, RELIQUARY_NAME_... in the environment."""
 
     name: str
     names: tuple[str, ...]
     """All settings of the table."""
     convert: Convert
     options: Callable[[Mapping[str, Any]], Any]
-    """Makes the table of values that were converted."""
+    """Makes the options from converted values."""
     is_list: Callable[[str], bool] = never
-    """Whether a setting has several values."""
+    """Returns whether a setting has several values."""
     is_for_the_file: Callable[[str], bool] = never
-    """Whether a setting cannot be written in one line, and so not in the environment."""
+    """Returns whether a setting cannot be written in one line, and so not in the environment."""

@@ -1,6 +1,6 @@
-"""Spans of OpenTelemetry from the settings: a sampler, a thread that sends them, an observer of the engine.
+"""Starts tracing with OpenTelemetry by the settings: a sampler, a sending thread, an observer of the engine.
 
-Only a server whose settings name an endpoint imports this file: the packages are the extra `tracing`.
+Only a server with an endpoint in its settings imports this file: the packages are the extra `tracing`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from reliquary.server.logs import LogHandler
 from reliquary.server.tracing_options import TracingOptions
 
 EXPORT_SECONDS: Final = 5.0
-"""How long a collector may take for a batch of spans; at the end of the process too."""
+"""The seconds that a collector may take for a batch of spans, also at the end of the process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +35,12 @@ class Tracing:
     provider: TracerProvider
 
     async def stop(self) -> None:
-        """Send what was not sent; a collector that does not answer does not hold back the process."""
+        """Send the remaining spans; a collector that does not answer does not delay the process."""
         await asyncio.to_thread(self.provider.shutdown)
 
 
 def begin(settings: Settings, opened: OpenedEngine, clock: RealClock, version: str) -> Tracing:
-    """Make spans of what passes the engine from now on; all endpoints are plugged in."""
+    """Make spans of the events of the engine from now on; all endpoints are connected."""
     options = settings.tracing
     resource = Resource.create(
         {
@@ -62,5 +62,5 @@ def begin(settings: Settings, opened: OpenedEngine, clock: RealClock, version: s
 
 
 def exporter_of(options: TracingOptions) -> SpanExporter:
-    """Return what sends spans to the endpoint of the settings."""
+    """Return the exporter of spans to the endpoint of the settings."""
     return OTLPSpanExporter(options.endpoint, timeout=EXPORT_SECONDS)

@@ -1,9 +1,9 @@
-"""Where spans of OpenTelemetry go: the table [tracing] of the settings.
+"""Defines the destination of OpenTelemetry spans: the table [tracing] of the settings.
 
 [tracing]                                          RELIQUARY_TRACING_...
 endpoint = "http://127.0.0.1:4318/v1/traces"       a collector that takes OTLP over HTTP; empty makes no spans
 sample_ratio = 0.1                                 the share of traces that begin here and are recorded
-service_name = "reliquary"                         how the collector names this server
+service_name = "reliquary"                         the name of this server at the collector
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class TracingOptions:
             raise UsageError("tracing.service_name is empty; it is how the collector names this server")
 
     def check_installed(self) -> None:
-        """Refuse an endpoint where the packages that send spans are missing."""
+        """Refuse an endpoint if the packages that send spans are missing."""
         if self.endpoint and not all(map(_is_installed, NEEDED)):
             raise UsageError(
                 "tracing.endpoint is set, and the packages that send spans are not installed:"

@@ -1,4 +1,4 @@
-"""The authorities that a server trusts when it calls others, and its own certificate."""
+"""Loads the authorities that a server trusts when it calls others, and its own certificate."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Certificates(Protocol):
 
     @property
     def ca_file(self) -> Path | None:
-        """A PEM file with the authorities that servers are trusted by, in place of the system's."""
+        """A PEM file with the authorities for certificates of servers, in place of those of the system."""
 
     @property
     def certificate(self) -> Path | None:
-        """A PEM file with the certificate that identifies us to servers that ask for one."""
+        """A PEM file with the client certificate for servers that request one."""
 
     @property
     def key(self) -> Path | None:
@@ -29,7 +29,7 @@ class Certificates(Protocol):
 
 
 def trust_of(where: str, options: Certificates) -> Trust:
-    """Return the trusted authorities and our certificate; those of the system are read late.
+    """Return the trusted authorities and the own certificate; those of the system are read late.
 
     `where` stands before the names of the settings in errors, such as `srmp.`.
     """

@@ -1,4 +1,4 @@
-"""Checks for values of settings that several tables have."""
+"""Checks values of settings that several tables have."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def naming(where: str) -> Iterator[None]:
 
 
 def check_authority(where: str, name: str) -> None:
-    """Refuse what does not name a host."""
+    """Refuse a text that names no host."""
     if not _AUTHORITY.fullmatch(name):
         raise UsageError(f"{where} has {name[:80]!r}, which is not like host or host:port")
 
 
 def check_reach(where: str, host: str, settings: Settings) -> None:
-    """Refuse to listen where other computers reach us, unless users are named or the settings allow it."""
+    """Refuse an address that other computers reach, unless users are named or the settings allow it."""
     if not (is_loopback(host) or settings.users or settings.open_to_network):
         raise UsageError(
             f"{where} is {host}, which other computers may reach, and the settings name no users: clients"
@@ -70,7 +70,7 @@ def check_url(where: str, url: str) -> None:
 
 
 def check_tokens(table: str, tokens: Mapping[str, str]) -> None:
-    """Refuse bearer tokens that no header can hold, and those for what is no server."""
+    """Refuse bearer tokens that no header can contain, and those for an invalid origin."""
     for origin, token in tokens.items():
         if not _SERVER.fullmatch(origin):
             raise UsageError(f"{table}.tokens has {origin[:80]!r}, which is not like https://host:port")
@@ -79,9 +79,9 @@ def check_tokens(table: str, tokens: Mapping[str, str]) -> None:
 
 
 def check_queues(where: str, queues: Iterable[str], computer_name: str, *, onward: bool = False) -> None:
-    """Refuse names that no queue of this computer can have; empty ones are passed over.
+    """Refuse names that no queue of this computer can have; empty ones are ignored.
 
-    With `onward`, messages may also go on to another manager, by a URL of any protocol.
+    With `onward`, messages may also be forwarded to another manager, by a URL of any protocol.
     """
     for queue in filter(None, queues):
         try:
@@ -94,7 +94,7 @@ def check_queues(where: str, queues: Iterable[str], computer_name: str, *, onwar
 
 
 def check_together(where: str, one: str, first: object, other: str, second: object) -> None:
-    """Refuse one half of what belongs together; `where` stands before the names, such as `srmp.`."""
+    """Refuse one of two settings that belong together; `where` precedes the names, such as `srmp.`."""
     if (first is None) != (second is None):
         alone = other if first is None else one
         raise UsageError(f"{where}{alone} stands alone: {where}{one} and {where}{other} belong together")
@@ -120,7 +120,7 @@ def make_options(
 
 
 def explained(why: msgspec.ValidationError, hint: Any) -> str:
-    """Return an error about a value of a type; it names the words that can stand where a wrong one stands.
+    """Return an error about a value of a type; it names the allowed words in place of a wrong one.
 
     >>> from typing import Literal
     >>> why = msgspec.ValidationError("Invalid enum value 'x' - at `$[0]`")
@@ -145,7 +145,7 @@ def _words(hint: Any) -> Iterator[str]:
 
 
 def span(count: float) -> Duration:
-    """Return a number of seconds as a span of time."""
+    """Return a number of seconds as a duration."""
     if not isfinite(count):
         raise UsageError(f"a span is a number of seconds, not {count}")
     if count < 0:
@@ -154,7 +154,7 @@ def span(count: float) -> Duration:
 
 
 def as_path(wanted: type, value: object) -> Path:
-    """Return a path from its text; the decoder calls it for types that it does not know."""
+    """Return a path from its text; the decoder calls this for types that it does not know."""
     if wanted is not Path or not isinstance(value, str | Path) or not str(value):
         raise ValueError(f"Expected a path, got {value!r}")
     return Path(value)

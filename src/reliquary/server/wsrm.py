@@ -1,4 +1,4 @@
-"""WS-ReliableMessaging in a server: the parts that receive and send, and the names of our endpoints."""
+"""Adds WS-ReliableMessaging to a server: it receives and sends envelopes, and names the own endpoints."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from reliquary.server.trust import Trust, trust_of
 from reliquary.server.wsrm_options import TABLE, WsrmOptions
 
 SCHEMES: Final = {"http": "wsrm", "https": "wsrms"}
-"""For the scheme of the listener: the scheme of the names of endpoints."""
+"""Maps http and https to the scheme of endpoint names."""
 SEED_BITS: Final = 256
-"""The number of random bits that make our identifiers unpredictable."""
+"""The number of random bits that make identifiers unpredictable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class WsrmEndpoint(Endpoint):
         return (self.receiving.mount(),)
 
     async def listen(self, listener: Listener, at: Sequence[Listening]) -> None:
-        """Give the machine the names of our endpoints, now that the port is known."""
+        """Give the machine the names of the own endpoints after the port is known."""
         del listener
         known = addressed(self.settings, at)
         self.receiving.origin, self.receiving.authorities = known.origin, known.authorities
@@ -60,7 +60,7 @@ class WsrmEndpoint(Endpoint):
         self.receiving.stop()
 
     def hang_up(self) -> None:
-        """Answer clients that still wait, and close connections to peers."""
+        """Answer waiting clients, and close connections to peers."""
         self.receiving.finish()
         self.courier.stop()
 
@@ -88,11 +88,11 @@ class WsrmSetup:
 
     @property
     def protocol(self) -> Protocol:
-        """Return WS-RM's machine and carrier with these settings."""
+        """WS-RM's machine and carrier with these settings."""
         return wsrm(self.machine_settings)
 
     def build(self, parts: Parts) -> Endpoint:
-        """Plug WS-RM in: its POSTs are sent, those of others are taken."""
+        """Connect the courier and the receiver of WS-RM to the server."""
         opened, options, chosen = parts.opened, self.settings.table(WsrmOptions), self.machine_settings
         if not options.enabled:
             return SwitchedOff(partial(wsrm_counters.machine, opened))
@@ -108,7 +108,7 @@ class WsrmSetup:
 
 
 def prepare(settings: Settings) -> WsrmSetup:
-    """Read the certificates of WS-RM, and draw what its identifiers are made from."""
+    """Read the certificates of WS-RM, and draw the random number for its identifiers."""
     options = settings.table(WsrmOptions)
     seed = SystemChance().bits(SEED_BITS).to_bytes(SEED_BITS // 8)
     return WsrmSetup(settings, replace(options.protocol, seed=seed), trust_of("wsrm.", options))

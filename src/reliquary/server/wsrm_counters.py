@@ -1,4 +1,4 @@
-"""The counters of WS-RM as families of metrics."""
+"""Collects the counters of WS-RM as families of metrics."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from reliquary.protocols.wsrm.views import totals
 from reliquary.queueing.travel.failures import Failure
 
 USUAL: Final = (200, 202)
-"""Statuses that are shown though they were not counted yet."""
+"""Statuses that are shown even before they were counted."""
 
 RECEIVED: Final = Metric(
     "wsrm_received_total",
@@ -72,7 +72,7 @@ def traffic(receiving: Receiving, courier: Courier) -> Iterable[Family]:
 
 
 def machine(opened: OpenedEngine) -> Iterable[Family]:
-    """Yield the counters of the machine, whether its endpoint is on or off."""
+    """Yield the counters of the machine, also if its endpoint is off."""
     state = opened.machine(Wsrm).state
     yield EVENTS.of([({"kind": each.value}, state.counts[each]) for each in Count])
     found = totals(state)

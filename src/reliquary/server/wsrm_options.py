@@ -1,4 +1,4 @@
-"""The table [wsrm] of the settings: WS-ReliableMessaging.
+"""Reads the table [wsrm] of the settings: WS-ReliableMessaging.
 
     [wsrm]                                      RELIQUARY_WSRM_...
     origin = "https://mq.example"               RELIQUARY_WSRM_ORIGIN=https://mq.example

@@ -1,4 +1,4 @@
-"""The page of administrative acts: who changed what, and what was refused."""
+"""Shows the page of administrative acts: who changed what, and what was refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kinds of alarms: what each says to do, and how urgent it is.
+"""Defines the kinds of alarms, with their advice and their urgency.
 
 Each kind is also an alert rule of Prometheus in deploy/alerts.yml, with the name `Reliquary` and its value,
 and with this advice as its description.  `tests/deploy` compares both lists.  Only `ReliquaryDown` has no
@@ -18,9 +18,9 @@ class Weight(Enum):
     """The urgency of an alarm; the value is the label `severity` of its alert rule."""
 
     BAD = "critical"
-    """Messages are refused or stand still."""
+    """Messages are refused or cannot continue."""
     LOOK = "warning"
-    """Nothing stands still, and a person should decide."""
+    """No message is stopped, and an administrator should decide."""
 
 
 class AlarmKind(Enum):
@@ -46,12 +46,12 @@ class AlarmKind(Enum):
 
     @property
     def weight(self) -> Weight:
-        """Return how urgent alarms of this kind are."""
+        """The urgency of alarms of this kind."""
         return Weight.BAD if self in URGENT else Weight.LOOK
 
     @property
     def advice(self) -> str:
-        """A sentence that says what can be done."""
+        """A sentence with the advice for an administrator."""
         return ADVICE[self]
 
 
@@ -83,4 +83,4 @@ ADVICE: Final = {
     AlarmKind.SYNCS_ARE_SLOW: "Give the store a disk of its own, or a faster one.",
     AlarmKind.LOOP_IS_BUSY: "Spread the load over more servers.",
 }
-"""What can be done about each kind."""
+"""The advice for each kind."""

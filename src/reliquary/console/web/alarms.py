@@ -1,7 +1,7 @@
-"""What an administrator should look at now: a list that is made anew from the state each time.
+"""Finds the alarms of a manager, in a list that is made from the current state each time.
 
-Each alarm names the object, says what is wrong in one sentence, and what can be done (`alarm_kinds`).  The
-alert rule of a kind may wait before it reports; the list has what is so at the moment.
+Each alarm names the object, describes the problem in one sentence, and gives advice (`alarm_kinds`).
+The alert rule of a kind may wait before it reports; the list has the present state.
 """
 
 from __future__ import annotations
@@ -27,38 +27,38 @@ from reliquary.views.outgoing_queues import OutgoingInfo, outgoing_queues
 from reliquary.views.queues import queue
 
 NEARLY_FULL: Final = 0.9
-"""The part of a quota from which on it is worth an alarm."""
+"""The part of a quota from which on it is an alarm."""
 DEAD_LETTERS: Final = (r"system$;deadletter", r"system$;deadxact")
 PAUSED: Final = frozenset({"on-hold", "locked"})
 FAILURES: Final = 3
 """Attempts in a row that fail before a destination counts as not reached."""
 IN_DOUBT: Final = 10 * 60 * SECOND
-"""Microseconds after which a batch in doubt is worth an alarm: each batch is in doubt for a moment."""
+"""The microseconds after which a batch in doubt is an alarm: each batch is in doubt for a moment."""
 SPAN: Final = 5 * 60 * SECOND
-"""Microseconds of samples that are looked at together, twice."""
+"""The microseconds of samples that are examined together, twice."""
 SHARE: Final = 0.01
 """The part of syncs and timers that may be slow."""
 
 
 class Alarm(NamedTuple):
-    """One thing that needs a person."""
+    """A problem that needs an administrator."""
 
     kind: AlarmKind
     about: str
     """The object, such as a queue."""
     what: str
-    """A sentence that says what is wrong."""
+    """A sentence that describes the problem."""
     link: str
     """The page of the object."""
 
     @property
     def weight(self) -> Weight:
-        """Return how urgent the alarm is."""
+        """The urgency of the alarm."""
         return self.kind.weight
 
     @property
     def advice(self) -> str:
-        """A sentence that says what can be done."""
+        """A sentence with the advice for an administrator."""
         return self.kind.advice
 
 
@@ -96,7 +96,7 @@ def _of_acts(trouble: str) -> Iterator[Alarm]:
 
 
 def of_manager(view: ManagerView) -> Iterator[Alarm]:
-    """Yield what is wrong with the manager as a whole."""
+    """Yield the alarms of the manager as a whole."""
     if view.throttled:
         yield Alarm(AlarmKind.ACCEPTS_NOTHING, "manager", "The manager accepts no messages.", "/console")
     if not view.online:
@@ -126,7 +126,7 @@ def _of_history(history: HistoryStatus | None) -> Iterator[Alarm]:
 
 
 def of_outgoing(queues: Iterable[OutgoingInfo]) -> Iterator[Alarm]:
-    """Yield the destinations that are not reached, or whose messages wait because a person said so."""
+    """Yield the destinations that cannot be reached, or that an administrator has paused."""
     for each in queues:
         link = _link_of(each.destination)
         if each.failures >= FAILURES:
@@ -200,7 +200,7 @@ def _of_consumers(state: State) -> Iterator[Alarm]:
 
 
 def of_samples(samples: Sequence[Sample]) -> Iterator[Alarm]:
-    """Yield what was slow in the last five minutes, and in the five before: one slow moment is no alarm."""
+    """Yield what was slow in the last five minutes and in the five before; one slow moment is no alarm."""
     if not samples:
         return
     now = samples[-1].moment

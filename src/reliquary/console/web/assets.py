@@ -1,11 +1,11 @@
-"""The files that pages load: our style and script, and htmx, which comes as a package.
+"""Serves the files that pages load: the own style and script, and htmx from a package.
 
-    static/console.css, static/console.js   ours
+    static/console.css, static/console.js   our own files
     htmx.min.js, htmx-sse.min.js            of the package django-htmx, which `./dev setup` installs; a wheel
                                             of Reliquary has copies of both, with their licence, in packed/
 
-The address of a file has a hash of its content, so a browser keeps it for ever and loads a new one at once.
-Where no htmx is installed, pages work without it and are renewed by hand.
+The address of a file has a hash of its content, so a browser caches it permanently and loads a new one
+at once. If htmx is not installed, pages work without it and are reloaded manually.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ FOREIGN: Final = {
     "htmx.min.js": "static/django_htmx/htmx-2.min.js",
     "htmx-sse.min.js": "static/django_htmx/ext/hx-sse-2.min.js",
 }
-"""Files of others: our name, and the path in the package."""
+"""Files of other projects: the name here, and the path in the package."""
 
 
 class Asset(NamedTuple):
-    """A file as it is served."""
+    """A file that is served."""
 
     name: str
     content: bytes
     kind: str
     path: str
-    """Its address, with a hash of the content."""
+    """The path of its address, with a hash of the content."""
 
 
 def load() -> dict[str, Asset]:

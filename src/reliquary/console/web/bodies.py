@@ -1,11 +1,11 @@
-"""The body of a message as people read it: text, indented XML or JSON, hexadecimal digits.
+"""Shows the body of a message in readable forms: text, indented XML or JSON, hexadecimal digits.
 
     bytes --> text?  the encoding follows from the type of the body, a mark, or UTF-8
           --> XML?   indented by the hardened parser of `wire.xml`
           --> JSON?  indented
           --> hex    always
 
-Each form is there only where the bytes have it.  The first form of the answer is the one to show first.
+Each form exists only if the bytes have it.  The first form of the answer is shown first.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from lxml import etree
 from reliquary.wire.xml import XmlFault, root_of
 
 MOST: Final = 64 * 1024
-"""Bytes of a body that are shown; the rest can be downloaded."""
+"""The most bytes of a body that are shown; the whole body can be downloaded."""
 HEX_MOST: Final = 8 * 1024
 PREVIEW: Final = 80
-"""Letters of a body that a list of messages shows."""
+"""The letters of a body that a list of messages shows."""
 _LINE: Final = 16
 _WIDE_TYPES: Final = frozenset({8, 31})
-"""VT_BSTR and VT_LPWSTR: UTF-16 without a mark, [MS-MQMQ] 2.2.12."""
+"""The types VT_BSTR and VT_LPWSTR: UTF-16 without a mark, [MS-MQMQ] 2.2.12."""
 _DECLARATION: Final = re.compile(r"^\s*<\?xml[^>]*\?>")
 _MARKS: Final = ((BOM_UTF8, "utf-8-sig"), (BOM_UTF16_LE, "utf-16"), (BOM_UTF16_BE, "utf-16"))
 
 
 class Form(NamedTuple):
-    """One way to show a body."""
+    """A way to show a body."""
 
     name: str
-    """xml, json, text or hex."""
+    """The name of the form: xml, json, text or hex."""
     text: str
 
 
@@ -81,7 +81,7 @@ def _text(data: bytes, body_type: int, *, whole: bool) -> str | None:
     """Return the text of the first bytes of a body, or None if they are no text."""
     marked = next((name for mark, name in _MARKS if data.startswith(mark)), None)
     encoding = marked or ("utf-16-le" if body_type in _WIDE_TYPES else "utf-8")
-    for cut in range(1 if whole else 4):  # the last letter may be cut
+    for cut in range(1 if whole else 4):  # the last letter may be incomplete
         try:
             text = data[: len(data) - cut].decode(encoding).rstrip("\0")
         except UnicodeDecodeError:
@@ -98,7 +98,8 @@ def _xml(text: str) -> Form | None:
     if not text.lstrip().startswith("<"):
         return None
     try:
-        root = root_of(_DECLARATION.sub("", text, count=1).encode())  # the text is UTF-8, whatever it was
+        # the text is UTF-8 here, in any encoding of the body
+        root = root_of(_DECLARATION.sub("", text, count=1).encode())
     except XmlFault:
         return None
     etree.indent(root)

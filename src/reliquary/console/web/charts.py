@@ -1,4 +1,4 @@
-"""Line charts as SVG, made of numbers: a chart needs no script and no style of its own.
+"""Draws line charts as SVG, which need no script and no style of their own.
 
 Series, Series, ... --> scale --> <svg> with axes, a line for each series, the last values in words
 """
@@ -17,17 +17,17 @@ from reliquary.base.time import SECOND
 WIDTH: Final = 600
 HEIGHT: Final = 180
 LEFT: Final = 56
-"""Room for the numbers of the vertical axis."""
+"""The room for the numbers of the vertical axis."""
 BOTTOM: Final = 26
-"""Room for the times below the horizontal axis."""
+"""The room for the times below the horizontal axis."""
 TOP: Final = 10
 _NICE: Final = (1, 2, 4, 8, 12)
 _LEAST_COUNT: Final = 4
-"""The least top of a chart of whole things, which has four marks."""
+"""The least maximum of a chart of integers, which has four marks."""
 _UNITS: Final = ((1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k"))
 
 Point = tuple[int, float]
-"""A moment in microseconds since 1970, and a value."""
+"""A time in microseconds since 1970, and a value."""
 
 
 class Series(NamedTuple):
@@ -38,7 +38,7 @@ class Series(NamedTuple):
 
 
 def line_chart(title: str, unit: str, *series: Series) -> Markup:
-    """Return a chart of lines that share one axis; without two points, a sentence that says so."""
+    """Return a chart of lines that share one axis; without two points, a sentence about that."""
     moments = [moment for each in series for moment, _ in each.points]
     if len(moments) < 2 or min(moments) == max(moments):
         return Markup('<p class="empty">{}</p>').format("The chart begins with the second sample.")

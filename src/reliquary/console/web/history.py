@@ -1,4 +1,4 @@
-"""The page of the history: its state, and the events of a message that may have left long ago."""
+"""Shows the page of the history: its state, and the events of a message that may have left long ago."""
 
 from __future__ import annotations
 

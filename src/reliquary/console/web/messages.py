@@ -1,4 +1,4 @@
-"""Pages of messages: one message with its body and its history, and the forms that send, move and return."""
+"""Shows pages of messages: one message with its body and its history, and forms to send, move and return."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from reliquary.queueing.model.events import (
 )
 
 RETURNED_AT_ONCE: Final = 1000
-"""Messages that one form may return."""
+"""The most messages that one form may return."""
 _NAMES: Final = {"expires": "time to be received", "reach": "time to reach the queue", "handed_out": "reads"}
 """Properties whose names need more words on a page."""
 RETURNED_FROM: Final = frozenset({"poison", "deadletter", "deadxact"})
@@ -57,7 +57,7 @@ async def show_message(request: Request) -> Response:
 
 
 async def download_body(request: Request) -> Response:
-    """GET /console/message/body?queue=NAME&lookup_id=NUMBER: the bytes as they are."""
+    """Serve GET /console/message/body?queue=NAME&lookup_id=NUMBER: the unchanged bytes."""
     context, query = context_of(request), request.query_params
     delivered = await _look_up(context, query.get("queue", ""), query.get("lookup_id", ""))
     place = {"content-disposition": f'attachment; filename="{delivered.position.lookup_id}.bin"'}
@@ -72,7 +72,7 @@ async def _look_up(context: Context, queue: str, lookup_id: str) -> Delivered:
 
 
 def _properties(message: Message) -> dict[str, object]:
-    """Return the properties of a message but its body, without those that have no value."""
+    """Return the properties of a message except its body, without empty ones."""
     found = {name: getattr(message, name) for name in message.__struct_fields__ if name != "body"}
     found["lookup_id"] = str(message.lookup_id)
     found |= {name: _duration(found[name]) for name in ("expires", "reach")}
@@ -129,7 +129,10 @@ async def move_message(request: Request) -> Response:
 
 
 async def return_messages(request: Request) -> Response:
-    """POST /console/queue/return: one or all poisonous messages or dead letters go back to their queues."""
+    """Serve POST /console/queue/return.
+
+    Return one or all poisonous messages or dead letters to their queues.
+    """
     context, fields = context_of(request), await read_form(request)
     source = field_of(fields, "name")
     if source.partition(";")[2].casefold() not in RETURNED_FROM:
@@ -141,7 +144,7 @@ async def return_messages(request: Request) -> Response:
     messages = seen.messages[:RETURNED_AT_ONCE]
     count = 0
     for delivered in messages:
-        with suppress(Refusal):  # it was taken meanwhile, or its queue is gone
+        with suppress(Refusal):  # it was received in between, or its queue was deleted
             await _return(context, source, delivered)
             count += 1
     left = len(messages) - count
@@ -161,13 +164,13 @@ async def _return_one(context: Context, source: str, lookup_id: str) -> Response
 
 
 async def _return(context: Context, source: str, delivered: Delivered) -> None:
-    """Move a message back to its queue, where its counters begin again."""
+    """Move a message back to its queue, where its counters begin at 0."""
     place, home = delivered.position.lookup_id, _home(source, delivered)
     await context.ask(lambda to: MoveMessage(to, source, place, home))
 
 
 def _home(source: str, delivered: Delivered) -> str:
-    """Return the queue that a message of `source` goes back to; empty where none is known."""
+    """Return the former queue of a message of `source`; empty if none is known."""
     queue, _, part = source.partition(";")
     return queue if part.casefold() == "poison" else shown(delivered).origin
 

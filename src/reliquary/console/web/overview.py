@@ -1,4 +1,4 @@
-"""The first page: the messages and rates of the manager now, and what needs a person."""
+"""Shows the first page: the messages and rates of the manager, and its alarms."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def show_overview(request: Request) -> Response:
 
 
 async def show_live_part(request: Request) -> Response:
-    """GET /console/live: the part of the first page that htmx renews with each sample."""
+    """Serve GET /console/live: the part of the first page that htmx updates with each sample."""
     return await _shown(request, "overview_live.html")
 
 
@@ -55,7 +55,7 @@ async def _shown(request: Request, template: str) -> Response:
 
 
 def alarms_of(context: Context) -> list[Alarm]:
-    """Return the alarms of the server as it is now."""
+    """Return the current alarms of the server."""
     history = context.opened.history
     status = None if history is None else history.status()
     return alarms(context.opened, status, context.console.sampler, context.acts.trouble)

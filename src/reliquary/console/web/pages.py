@@ -1,4 +1,4 @@
-"""The parts that all pages of the console share: the template, forms, headers and the display of errors."""
+"""Provides the parts that all pages of the console share: templates, forms, headers and error pages."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def label_of(noun: Noun[Any]) -> str:
 
 
 def has_page(noun: Noun[Any]) -> bool:
-    """Return whether the records of a noun are listed on a page that is built from its declaration."""
+    """Return whether a page lists the records of a noun and is built from its declaration."""
     return noun is not QUEUE and not noun.of_a_queue and bool(noun.listing.columns)
 
 
@@ -89,14 +89,14 @@ HEADINGS: Final = {
     "/console/records/writers": "Spark",
     "/console/history": "Operation",
 }
-"""Headings of the menu, by the path of the page below each."""
+"""The headings of the menu, by the path of the page below each."""
 PART_OF: Final = {"/console/queues": ("/console/queue", "/console/message")}
 """Pages without a line in the menu, by the page of the menu that leads to them."""
 
 
 @lru_cache(maxsize=1)
 def templates() -> Environment:
-    """Return the templates; each value is escaped unless it is markup of ours."""
+    """Return the templates; each value is escaped unless it is own markup."""
     found = Environment(
         loader=PackageLoader("reliquary.console.web"),
         autoescape=True,
@@ -112,7 +112,7 @@ def templates() -> Environment:
 
 
 def shown(value: object) -> str:
-    """Return a value of a record as people read it.
+    """Return a value of a record in readable form.
 
     >>> shown(None), shown(True), shown(1234567), shown(["a", "b"])
     ('-', 'yes', '1,234,567', 'a, b')
@@ -172,7 +172,7 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
 
 
 async def settled(context: Context, page: Callable[[], Response]) -> Response:
-    """Make a page, and return it when all that it shows is on disk."""
+    """Make a page, and return it after everything that it shows is on disk."""
     made = page()
     await context.opened.settled()
     return made

@@ -1,4 +1,4 @@
-"""Pages of queues: the list, one queue with its messages, and the forms that change it."""
+"""Shows pages of queues: the list, one queue with its messages, and the forms that change it."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ _ACTS: Final = {
     Act.PURGE: "delete its messages",
     Act.DELETE: "delete it",
 }
-"""What the page of a queue offers, in the words of its sentence for a user who may not do all of it."""
+"""The acts that the page of a queue offers, in the words of its sentence for a user without all rights."""
 _ACTS_ON_PARTS: Final = (Act.PEEK, Act.RECEIVE, Act.PURGE)
-"""What the page offers for journals, poison queues and dead letters."""
+"""The acts that the page offers for journals, poison queues and dead letters."""
 
 
 async def show_queues(request: Request) -> Response:
@@ -155,7 +155,10 @@ def _listed(words: Iterable[str]) -> str:
 
 
 def _returns(name: str) -> str:
-    """Return where the messages of a poison or dead-letter queue can go back to; empty for other queues."""
+    """Return the queue to which the messages of a poison or dead-letter queue can return.
+
+    Empty for others.
+    """
     home, _, part = name.partition(";")
     if part.casefold() == "poison":
         return home
@@ -163,7 +166,10 @@ def _returns(name: str) -> str:
 
 
 async def show_journals(request: Request) -> Response:
-    """GET /console/journals?after=NEXT: journals, dead letters and poison queues, with what they hold."""
+    """Serve GET /console/journals?after=NEXT.
+
+    Journals, dead letters and poison queues with their messages.
+    """
     context, query = context_of(request), request.query_params
     view = View(context.opened, context.by)
     page = find_page(view, QUEUE, {}, PageWanted(query.get("after", ""), PAGE))
@@ -186,7 +192,7 @@ async def show_journals(request: Request) -> Response:
 
 
 def _subqueues(context: Context, info: QueueInfo) -> list[QueueInfo]:
-    """Return the journal and the poison queue of a queue, where they exist."""
+    """Return the journal and the poison queue of a queue, if they exist."""
     if ";" in info.name:
         return []
     found = (queue(context.opened.state, f"{info.name};{part}") for part in SUBQUEUES)
@@ -194,7 +200,7 @@ def _subqueues(context: Context, info: QueueInfo) -> list[QueueInfo]:
 
 
 def _facts(info: QueueInfo) -> dict[str, object]:
-    """Return what is shown below the messages: the record, then the settings."""
+    """Return the properties below the messages: the record, then the settings."""
     record = {name: getattr(info, name) for name in info.__struct_fields__ if name not in _SHOWN_ABOVE}
     found = record | msgspec.structs.asdict(info.settings)
     found |= {name: found[name] or "no limit" for name in _LIMITS}
@@ -257,7 +263,7 @@ async def delete_queue(request: Request) -> Response:
 
 
 def _confirmed(fields: dict[str, str]) -> str:
-    """Return the name of the queue, if the person typed it once more."""
+    """Return the name of the queue, if the user typed it again."""
     name = field_of(fields, "name")
     if fields.get("again", "").strip() != name:
         raise UsageError(f"type the name of the queue, {name}, to confirm that its messages are deleted")

@@ -1,4 +1,4 @@
-r"""Pages of the nouns of administration, built from their declarations.
+r"""Shows pages of the nouns of administration, built from their declarations.
 
 GET  /console/records/PLURAL            a table of the declared columns
 GET  /console/record/PLURAL?key=KEY     one record, its parts, a form for each act
@@ -54,7 +54,7 @@ _DECISIONS: Final[dict[str, Callable[[int, UUID, str], Any]]] = {
     "commit": CommitTransaction,
     "abort": AbortTransaction,
 }
-"""How a person ends a transaction whose coordinator does not come back."""
+"""The decisions of an administrator for a transaction whose coordinator does not return."""
 
 
 async def show_records(request: Request) -> Response:
@@ -81,7 +81,7 @@ async def show_records(request: Request) -> Response:
 
 
 def _quick_acts(noun: Noun[Any], record: Any) -> list[str]:
-    """Return the acts on an outgoing queue that change something now."""
+    """Return the acts on an outgoing queue that have an effect now."""
     if noun is not OUTGOING:
         return []
     is_paused = record.state == OutgoingState.ON_HOLD.value
@@ -134,7 +134,7 @@ async def act_on_record(request: Request) -> Response:
 
 
 async def show_consumers(request: Request) -> Response:
-    """GET /console/consumers: who reads the feeds of queues, and how far each reader is."""
+    """Serve GET /console/consumers: the readers of feeds, and the progress of each."""
     context = context_of(request)
     context.need(ManagerRight.GET_MACHINE_PROPERTIES)
     records = list(all_consumers(context.opened.state))
@@ -171,7 +171,7 @@ def _administrator(request: Request) -> Administrator:
 
 
 def _parsed(showing: Showing[Any], text: str) -> Key:
-    """Return a key as the noun has it."""
+    """Return a key in the type of the noun."""
     if showing.kind is str:
         return text
     if not (text.isascii() and text.isdigit() and len(text) < 20):
@@ -207,7 +207,7 @@ def _key(noun: Noun[Any], record: msgspec.Struct) -> str | None:
 def _parts(
     record: msgspec.Struct, parts: Mapping[str, tuple[str, ...]]
 ) -> list[tuple[str, Sequence[str], list[list[object]]]]:
-    """Return the tables of records that a record contains: name, heads, rows."""
+    """Return the tables of the records in a record: name, heads, rows."""
     return [
         (name, columns, [[_cell(each, column) for column in columns] for each in getattr(record, name)])
         for name, columns in parts.items()

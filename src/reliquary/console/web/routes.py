@@ -1,4 +1,4 @@
-"""All pages of the console, and the files that they load."""
+"""Lists all pages of the console, and the files that they load."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 def _page(path: str, handler: Handler, method: str) -> Route:
-    """Return the route of a page that only users see, where the server knows users."""
+    """Return the route of a page that only users see, if the server has users."""
 
     async def admitted(request: Request) -> Response:
         context = context_of(request)

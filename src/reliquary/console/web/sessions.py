@@ -1,14 +1,14 @@
-"""Who is signed in at the console: a cookie for a browser, kept in the memory of the server.
+"""Manages the sessions of the console: a cookie for each browser, kept in the memory of the server.
 
     POST /console/sign-in  token --> the user of that token --> Session, its cookie
-    any request            cookie --> Session --> the user who asks
-    GET, sent by a script  the user too, and the session is not used by it: no person has done anything
+    any request            cookie --> Session --> the user
+    GET, sent by a script  the user too, but the session stays idle, because no person acted
     POST (any form)        hidden field `csrf` --> must be that of the session
 
-The cookie is HttpOnly and SameSite=Strict, so no script reads it and no other site sends it.  A session ends
-when it is not used for an hour, twelve hours after it began, at sign-out, with the process, and when the
-settings are read anew and its user is gone or changed.  A server without users has no sign-in: each client is
-anonymous, and all browsers share one `csrf` of the process.
+The cookie is HttpOnly and SameSite=Strict, so no script reads it and no other site sends it.  A session
+ends when it is not used for an hour, twelve hours after it began, at sign-out, with the process, and
+when the settings are read again and its user was removed or changed.  A server without users has no
+sign-in: each client is anonymous, and all browsers share one `csrf` of the process.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ COOKIE: Final = "reliquary_session"
 IDLE: Final = 3600 * SECOND
 LONGEST: Final = 12 * 3600 * SECOND
 MOST: Final = 1000
-"""Sessions at one time; the one that was not used for the longest time makes room."""
+"""The most sessions at a time; the one that was idle for the longest time is removed for a new one."""
 _BITS: Final = 256
 
 
@@ -49,7 +49,7 @@ class Sessions:
         self._chance = chance
         self._monotonic = monotonic
         self._open: dict[str, Session] = {}
-        """Sessions by the value of their cookie; the one that was used last is at the end."""
+        """Sessions by the value of their cookie; the latest used one is last."""
         self._anonymous_csrf = self._secret()
 
     def begin(self, user: Principal) -> str:
@@ -101,7 +101,7 @@ class Sessions:
 
 
 def is_sent_by_script(request: Shown) -> bool:
-    """Return whether a page renews a part of itself (htmx), or follows the manager's server-sent events."""
+    """Return whether a page updates a part of itself (htmx), or follows the manager's server-sent events."""
     accepted = request.header(b"accept") or b""
     return request.header(b"hx-request") is not None or accepted == b"text/event-stream"
 

@@ -1,4 +1,4 @@
-"""Sign-in and sign-out: a person types a name and a password, or a token, and the browser gets a session."""
+"""Signs users in and out: after a name and a password, or a token, the browser gets a session."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from reliquary.queueing.model.security.principals import Principal
 
 
 class Typed:
-    """A token that was typed in, as a request with that token would show it."""
+    """A typed token, in the form of a request with that token."""
 
     def __init__(self, token: str, peer: str) -> None:
         self.method = "POST"
@@ -42,7 +42,7 @@ async def sign_in(request: Request) -> Response:
         return render(request, "sign_in.html", 401, why="this server knows no users")
     typed_name = fields.get("user", "").strip()
     known = typed_name if typed_name in {each.name for each in context.users.principals} else "unknown"
-    tell(request, who=known if typed_name else "anonymous")  # what is no name may be a password
+    tell(request, who=known if typed_name else "anonymous")  # an unknown name may be a password
     try:
         user = await _find_user(context, fields, Asked(request.scope).peer)
     except Denied as why:
@@ -51,7 +51,7 @@ async def sign_in(request: Request) -> Response:
             await asyncio.wait([asyncio.ensure_future(request.is_disconnected())], timeout=why.wait)
         return render(request, "sign_in.html", why.status, why=str(why))
     tell(request, who=user.name)
-    context.console.sessions.end(Asked(request.scope))  # of the user before, in this browser
+    context.console.sessions.end(Asked(request.scope))  # of the former user of this browser
     answer = go_to("/console", f"You are signed in as {user.name}.")
     answer.set_cookie(
         COOKIE,
@@ -65,7 +65,7 @@ async def sign_in(request: Request) -> Response:
 
 
 async def _find_user(context: Context, fields: dict[str, str], peer: str) -> Principal:
-    """Return the user of a form; Denied where what was typed is wrong."""
+    """Return the user of a form; Denied if the input is wrong."""
     if fields.get("user", "").strip():
         name, password = field_of(fields, "user"), fields.get("password", "")
         return await context.console.passwords.sign_in(name, password, peer)

@@ -1,4 +1,4 @@
-"""The state that the pages of one server share while it runs."""
+"""Holds the state that the pages of one server share while it runs."""
 
 from __future__ import annotations
 
@@ -20,6 +20,6 @@ class Console:
     sessions: Sessions
     assets: Mapping[str, Asset]
     tokens: Credential
-    """Finds the user of a token that a person types in."""
+    """Finds the user of a typed token."""
     passwords: Passwords
     """Finds the user of a name and a password."""

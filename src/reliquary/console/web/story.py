@@ -1,4 +1,4 @@
-"""What happened to one message, as pages show it: its way in words, then line by line."""
+"""Shows the events of one message on pages: its way in words, then line by line."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Stop(NamedTuple):
 
 
 def way_of(trace: Trace) -> list[Stop]:
-    """Return the managers of a message in their order, with its steps there in words."""
+    """Return the managers of a message in order, with its steps there in words."""
     found: list[Stop] = []
     for line in trace.lines:
         stop = next((each for each in found if each.manager == line.manager_name), None)

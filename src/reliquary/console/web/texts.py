@@ -1,4 +1,4 @@
-"""Texts of the nouns of administration as pages show them.
+"""Converts texts of the nouns of administration for pages.
 
 The declarations are written for the command line: they mark names of fields with backticks, and call the key
 of a record by the name of its argument, such as NAME.
@@ -29,7 +29,7 @@ EMPTY: Final = {
     " enabled = true stands in [mqqb].",
     "writers": "A writer appears when Spark has published its first batch to a queue.",
 }
-"""When records appear, by the plural of their noun: what an empty page says."""
+"""The sentences for empty pages, about when records appear, by the plural of their noun."""
 
 DONE: Final = {
     "abort": "was aborted",
@@ -43,10 +43,10 @@ DONE: Final = {
     "settle": "was settled",
     "terminate": "was terminated",
 }
-"""What has happened to a record after an act, by the verb of the act."""
+"""The effect of an act on a record, by the verb of the act."""
 
 LONG: Final = 24
-"""Characters of a name from which on a table breaks it into lines."""
+"""The characters of a name from which on a table divides it into lines."""
 
 _CODE: Final = re.compile("`([^`]*)`")
 _ABBREVIATIONS: Final = {"url": "URL", "soap": "SOAP", "id": "ID"}
@@ -98,7 +98,7 @@ def introduction(text: str) -> Markup:
 
 
 def marked(text: str) -> Markup:
-    """Return a sentence as HTML; what stands in backticks is a command or a setting.
+    """Return a sentence as HTML; a text in backticks is a command or a setting.
 
     >>> marked("Raise `quota`.")
     Markup('Raise <code>quota</code>.')

@@ -3,6 +3,7 @@
     python -m bench.audit                          ten million events, then 100,000 more
     python -m bench.audit --events 1e6             smaller
     python -m bench.audit --events 1e6 1e7 1e8     growth: the slope between these sizes is printed
+    python -m bench.audit --conf NAME=VALUE        another setting of the session; may be repeated
 
 The history is made with Arrow and written by the exporter's own writer: from alpha to beta over SRMP streams
 and HTTPR batches, five events a message.  Ten messages are lost on purpose and must be found.  Then 100,000
@@ -14,6 +15,7 @@ clock.  Processor time and memory are those of all processes together: Spark's, 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import os
 import tempfile
@@ -22,7 +24,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict
 from functools import reduce
 from itertools import pairwise
 from multiprocessing import get_context
@@ -33,6 +35,8 @@ from uuid import UUID
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 
+from bench.audit_goals import GOAL_EVENTS, Cost, judged
+from bench.queue import RESULTS
 from reliquary.spark.pipelines.audit.run import AuditConfig, run_audit
 from reliquary.spark.pipelines.audit.verdicts import FindingKind
 from reliquary.spark.session import session
@@ -228,16 +232,6 @@ class Peak(threading.Thread):
         return self.most
 
 
-@dataclass
-class Cost:
-    """The figures of one run: events, elapsed seconds, processor seconds and memory."""
-
-    events: int
-    seconds: float
-    worked: float
-    most: float
-
-
 def measure(spark: SparkSession, config: AuditConfig, lost: int) -> Cost:
     peak = Peak()
     peak.start()
@@ -263,15 +257,15 @@ def plain(spark: SparkSession, folders: list[str]) -> tuple[float, float]:
     return time.perf_counter() - began, processor() - start
 
 
-def audit(events: int) -> Cost:
-    """Audit a history of this many events, then a little more."""
+def audit(events: int, given: dict[str, str]) -> tuple[Cost, Cost]:
+    """Audit a history of this many events, then a little more; return both costs."""
     with tempfile.TemporaryDirectory(prefix="reliquary-audit-") as name:
         folder = Path(name)
         began = time.perf_counter()
         history, size = grown(History(folder / "history"), events // EVENTS, LOST)
         print(f"made {events:,} events, {size / 1e6:.1f} MB, in {time.perf_counter() - began:.1f} s")
         conf = {"spark.master": "local[2]", "spark.driver.memory": "1g", "spark.log.level": "ERROR"}
-        spark = session("bench", **conf)
+        spark = session("bench", **(conf | given))
         spark.range(1000).selectExpr("sum(id)").collect()
         everything = [str(folder / "history" / each) for each in NAMES.values()]
         config = AuditConfig(everything, folder / "out")
@@ -284,15 +278,27 @@ def audit(events: int) -> Cost:
         )
         grown(history, NEW // EVENTS)
         print(f"audit of {NEW:,} events more")
-        measure(spark, config, LOST)
+        more = measure(spark, config, LOST)
         spark.stop()
-        return whole
+        return whole, more
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="How long the delivery audit takes.")
-    parser.add_argument("--events", type=float, nargs="+", default=[10_000_000])
-    costs = [audit(int(events)) for events in parser.parse_args().events]
+    """Measure each size, judge it by the goals, and print how the costs grow."""
+    parser = argparse.ArgumentParser(
+        prog="./dev bench audit", description="How long the delivery audit takes."
+    )
+    parser.add_argument("--events", type=float, nargs="+", default=[GOAL_EVENTS], help="sizes of the history")
+    parser.add_argument("--conf", action="append", default=[], help="NAME=VALUE for the Spark session")
+    arguments = parser.parse_args()
+    given = dict(each.split("=", 1) for each in arguments.conf)
+    costs, rows = [], []
+    for events in arguments.events:
+        whole, more = audit(int(events), given)
+        goals = judged(whole, more)
+        print("  " + "; ".join(goals), f"(load {os.getloadavg()[0]:.1f})", flush=True)
+        costs.append(whole)
+        rows.append({"conf": given, "whole": asdict(whole), "more": asdict(more), "goals": goals})
     for one, two in pairwise(costs):
         growth = math.log(two.events / one.events)
         print(
@@ -301,6 +307,8 @@ def main() -> None:
             f"{math.log(two.worked / one.worked) / growth:.2f}, "
             f"memory {math.log(two.most / one.most) / growth:.2f}"
         )
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "audit.json").write_text(json.dumps(rows, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -58,7 +58,7 @@ def main() -> None:
     if arguments.one:
         print(json.dumps(measured(int(arguments.rows[0]), arguments.bad, Path(arguments.folder))))
         return
-    print("      rows   seconds  processor s  us/row  MB at most   load")
+    print("      rows   seconds  processor s  us/row  MB at most  disk B/row   load")
     found = []
     for rows in arguments.rows:
         with tempfile.TemporaryDirectory(prefix="reliquary-bench-", dir=arguments.folder) as folder:
@@ -79,7 +79,7 @@ def _print(row: dict[str, Any]) -> None:
     each = row["processor"] / row["rows"] * 1e6
     print(
         f"{row['rows']:>10,} {row['seconds']:>9.1f} {row['processor']:>12.1f} {each:>7.1f}"
-        f" {row['memory']:>11,.0f} {os.getloadavg()[0]:>6.1f}",
+        f" {row['memory']:>11,.0f} {row['disk'] / row['rows']:>11.0f} {os.getloadavg()[0]:>6.1f}",
         flush=True,
     )
 
@@ -108,6 +108,7 @@ def measured(rows: int, bad: int, folder: Path) -> dict[str, Any]:
         "seconds": seconds,
         "processor": worked,
         "memory": most,
+        "disk": sum(path.stat().st_size for path in settings.lake.rglob("*") if path.is_file()),
     }
 
 

@@ -50,6 +50,7 @@ class Sender(Thread):
     def __init__(self, url: str) -> None:
         super().__init__(daemon=True)
         self._url = url
+        self._began = Event()
         self._ended = Event()
         self._spans: list[float] = []
 
@@ -57,16 +58,23 @@ class Sender(Thread):
         """Send until the end is asked for."""
         with reliquary.connect(self._url) as manager:
             queue = manager.queue("other")
+            queue.send(b"the first one opens the connection")
+            self._began.set()
             while not self._ended.is_set():
                 began = perf_counter()
                 queue.send(b"beside")
                 self._spans.append(perf_counter() - began)
 
+    def begin(self) -> None:
+        """Start, and return when the first answer has come."""
+        self.start()
+        self._began.wait()
+
     def end(self) -> Beside:
         """Stop sending, and return the figures."""
         self._ended.set()
         self.join()
-        spans = [span * 1000 for span in self._spans[1:]]  # the first one opens the connection
+        spans = [span * 1000 for span in self._spans]
         return Beside(len(spans), round(median(spans), 1), round(max(spans), 1))
 
 
@@ -103,7 +111,7 @@ def _shown(row: dict[str, object]) -> str:
 
 def _alone(server: Server) -> Beside:
     sender = Sender(f"http://{server.host}:{server.port}")
-    sender.start()
+    sender.begin()
     sender.join(ALONE)
     return sender.end()
 
@@ -118,7 +126,7 @@ def _published(server: Server, what: str, rows: int) -> dict[str, object]:
             staged = client.stage(what, StageKey(what, 0, part, "1"), given.to_batches(10_000), given.schema)
             stages.append(staged.stage)
         sender = Sender(url)
-        sender.start()
+        sender.begin()
         before, began = server.cpu_seconds(), perf_counter()
         published = client.publish(what, 0, stages)
         seconds, spent = perf_counter() - began, server.cpu_seconds() - before

@@ -29,6 +29,20 @@ PEAK = 3.0
 SHARE = 0.6
 """The share of a core up to which a manager is planned: beyond it, waiting times grow."""
 ROWS = 50_000
+SPARK_US = 4.3
+"""Processor time of Spark for one row with all columns of a message of 1 KB, by `./dev bench spark`."""
+EXECUTOR_CORES = 4
+"""Cores of an executor."""
+HISTORY_EVENTS = 3
+"""Events of a message: it comes, is handed out, and goes."""
+HISTORY_BYTES = 0.5
+"""Bytes of an event in the files of the history, by `./dev bench history --shape 16x1`."""
+HISTORY_FILE = 5_000
+"""Bytes of a file of the history beside its events."""
+HISTORY_EVERY = 10
+"""Seconds between two files of the history."""
+LAKE_BYTES = 2_100
+"""An upper bound for a message of 1 KB in a lake: a body that does not compress, in bronze and in silver."""
 VARIED = ("feed_id", "lookup_id", "arrived", "size", "id", "body", "body_size", "label")
 """Columns that have another value in each row; the others travel once in a batch."""
 
@@ -58,18 +72,32 @@ class Needs(NamedTuple):
     """Bits a second at the peak: each message comes in, goes out, and is read by one feed."""
     feed_cores: float
     """Cores of managers for one reader of all feeds, in the mean."""
+    spark_cores: float
+    """Cores of Spark that read all feeds once, in the mean; work on the rows comes on top."""
+    executors: int
+    """Executors for these cores, at least one."""
+    history_bytes_a_day: float
+    """Bytes of the files of the history of a day."""
+    lake_bytes_a_day: float
+    """Bytes of a day in a lake, for bodies that do not compress."""
 
 
 def needs(a_day: float, costs: Costs, body: int = 1024) -> Needs:
     """Return what this many messages of this size need in a day."""
     peak = PEAK * a_day / DAY
     more = body - 1024
+    managers = max(1, math.ceil(peak * (costs.manager_us + costs.feed_us) / 1e6 / SHARE))
+    spark_cores = a_day / DAY * SPARK_US / 1e6
     return Needs(
         peak,
-        max(1, math.ceil(peak * (costs.manager_us + costs.feed_us) / 1e6 / SHARE)),
+        managers,
         a_day * (costs.stored_bytes + more),
         3 * peak * (costs.feed_bytes + more) * 8,
         a_day / DAY * costs.feed_us / 1e6,
+        spark_cores,
+        max(1, math.ceil(spark_cores / EXECUTOR_CORES)),
+        a_day * HISTORY_EVENTS * HISTORY_BYTES + managers * DAY / HISTORY_EVERY * HISTORY_FILE,
+        a_day * (LAKE_BYTES + 2 * more),
     )
 
 
@@ -93,13 +121,18 @@ def main() -> None:
     lowest = {count: least(costs) for count, costs in found.items()}
     print("lowest of all runs:", {count: costs._asdict() for count, costs in lowest.items()})
     rows = []
-    print("messages a day  peak/s  managers  disk GB a day  network Mbit/s  feed cores")
+    print(
+        "messages a day  peak/s  managers  disk GB a day  network Mbit/s  feed cores"
+        "  Spark cores  executors  history GB a day  lake GB a day"
+    )
     for a_day in (1e6, 1e8, 1e9):
         need = needs(a_day, lowest[1])
         rows.append({"a_day": a_day, **need._asdict()})
         print(
             f"{a_day:>14.0e} {need.peak:>7.0f} {need.managers:>9} {need.disk_bytes_a_day / 1e9:>14.1f}"
-            f" {need.network_bits / 1e6:>15.1f} {need.feed_cores:>11.3f}"
+            f" {need.network_bits / 1e6:>15.1f} {need.feed_cores:>11.3f} {need.spark_cores:>12.4f}"
+            f" {need.executors:>10} {need.history_bytes_a_day / 1e9:>17.2f}"
+            f" {need.lake_bytes_a_day / 1e9:>14.1f}"
         )
     RESULTS.mkdir(exist_ok=True)
     measured = {str(count): [each._asdict() for each in costs] for count, costs in found.items()}

@@ -22,5 +22,20 @@ def test_disk_and_network_grow_with_the_bodies() -> None:
     assert large.managers == small.managers
 
 
+def test_spark_history_and_lake_grow_with_the_messages() -> None:
+    few, many = needs(1e6, COSTS), needs(1e9, COSTS)
+    assert many.spark_cores == pytest.approx(1000 * few.spark_cores)
+    assert (few.executors, many.executors) == (1, 1)
+    assert needs(1e11, COSTS).executors == 2
+    assert few.history_bytes_a_day == pytest.approx(1e6 * 1.5 + 8640 * 5000)
+    assert many.lake_bytes_a_day == pytest.approx(1000 * few.lake_bytes_a_day)
+
+
+def test_a_body_lies_in_two_tables_of_the_lake() -> None:
+    small, large = needs(1e8, COSTS), needs(1e8, COSTS, body=10 * 1024)
+    assert large.lake_bytes_a_day - small.lake_bytes_a_day == pytest.approx(2 * 1e8 * 9 * 1024)
+    assert large.history_bytes_a_day == small.history_bytes_a_day
+
+
 def test_the_least_is_taken_of_each_cost() -> None:
     assert least([Costs(9, 2, 3, 4), Costs(8, 5, 3, 9)]) == Costs(8, 2, 3, 4)

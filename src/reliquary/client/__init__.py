@@ -1,4 +1,4 @@
-"""The client library: `connect`, `connect_async`, and the objects that they return.
+"""Provides the client library: `connect`, `connect_async`, and the objects that they return.
 
 It may import `net`, `engine` and the rooms below.  Begin with `manager`.
 

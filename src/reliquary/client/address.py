@@ -1,4 +1,4 @@
-"""What a target names: a server by its address, queues to be read over MQQP, or a folder."""
+"""Reads a target: the address of a server, an address of queues to be read over MQQP, or a folder."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def is_address(target: str | Path) -> bool:
 
 
 def control_of(address: str) -> str:
-    """Return the control plane that goes with a data plane: the next port.
+    """Return the address of the control plane for a data plane: the next port.
 
     >>> control_of("http://127.0.0.1:8480")
     'http://127.0.0.1:8481'
@@ -49,7 +49,7 @@ class MqqpAddress:
 
     host: str
     port: int = 0
-    """The port of qmcomm; 0 where it is to be found."""
+    """The port of qmcomm; 0 if it must be found."""
     queue: str = ""
     user: str = ""
     password: str = field(default="", repr=False)
@@ -61,7 +61,7 @@ def is_mqqp(target: str | Path) -> bool:
 
 
 def mqqp_address(target: str, user: str | None = None, password: str | None = None) -> MqqpAddress:
-    """Read an address of MQQP; `user` and `password` count before those in the address.
+    """Read an address of MQQP; `user` and `password` have precedence over those in the address.
 
     >>> mqqp_address("mqqp://far/private$/orders")
     MqqpAddress(host='far', port=0, queue='private$/orders', user='')

@@ -1,4 +1,4 @@
-"""Methods of a manager for its nouns of administration, with `await` and without.
+"""Provides the methods of a manager for its nouns of administration, with `await` and without.
 
 `list_records`, `show_record` and `act_on` take any noun of `client/nouns.py`.  The other methods name nouns
 that applications use, and return their records with a type.
@@ -42,11 +42,11 @@ class AsyncAdministration:
         self.transport = transport
 
     async def close(self) -> None:
-        """Close the connection to the server, or the folder; leaving the block does it."""
+        """Close the connection to the server, or the folder; the end of the block also does that."""
         await self.transport.close()
 
     async def list_records(self, noun: Noun[R], **filters: Any) -> list[R]:
-        """Return all records of a noun, or those that the filters let through."""
+        """Return all records of a noun, or those that match the filters."""
         return await self.transport.list_records(noun, **filters)
 
     async def show_record(self, noun: Noun[R], key: Key) -> R:
@@ -54,11 +54,11 @@ class AsyncAdministration:
         return await self.transport.show_record(noun, key)
 
     async def act_on(self, noun: Noun[R], key: Key, verb: str, **parameters: Any) -> R:
-        """Act on the record that has this key, and return it as it is then."""
+        """Act on the record that has this key, and return its new state."""
         return await self.transport.act_on(noun, key, verb, **parameters)
 
     async def outgoing(self) -> list[OutgoingInfo]:
-        """Return the outgoing queues: where messages wait that go to other managers."""
+        """Return the outgoing queues, with messages that wait for other managers."""
         return await self.list_records(OUTGOING)
 
     async def outgoing_queue(self, destination: str) -> OutgoingInfo:
@@ -66,11 +66,11 @@ class AsyncAdministration:
         return await self.show_record(OUTGOING, destination)
 
     async def pause(self, destination: str) -> OutgoingInfo:
-        """Let nothing leave for this destination, across restarts, until it is resumed."""
+        """Stop sending to this destination until it is resumed, also after a restart."""
         return await self.act_on(OUTGOING, destination, "pause")
 
     async def resume(self, destination: str) -> OutgoingInfo:
-        """Let messages leave for this destination again, now."""
+        """Send messages to this destination again."""
         return await self.act_on(OUTGOING, destination, "resume")
 
     async def streams(self) -> list[StreamInfo]:
@@ -82,15 +82,15 @@ class AsyncAdministration:
         return await self.show_record(STREAM, name)
 
     async def reset_stream(self, name: str, *, renumber: bool = False) -> StreamInfo:
-        """Begin a stream anew whose peer cannot go on with it.
+        """Restart a stream that its peer cannot continue.
 
-        Of one that goes out, messages without a receipt become dead letters; with `renumber` they go again.
-        Of one that comes in, the next message is taken, whatever its number is.
+        In an outgoing stream, messages without a receipt become dead letters; `renumber` sends them again.
+        In an incoming stream, the next message is accepted with any number.
         """
         return await self.act_on(STREAM, name, "reset", renumber=renumber)
 
     async def channels(self) -> list[ChannelInfo]:
-        """Return the channels of HTTPR: how far batches got that go to another agent, or come from one."""
+        """Return the channels of HTTPR, with the last batches sent to and received from other agents."""
         return await self.list_records(CHANNEL)
 
     async def channel(self, number: int) -> ChannelInfo:
@@ -98,17 +98,17 @@ class AsyncAdministration:
         return await self.show_record(CHANNEL, number)
 
     async def report_channel(self, number: int) -> ChannelInfo:
-        """Ask its responder now what became of the batches that are in doubt."""
+        """Ask the responder of a channel now for the outcome of batches in doubt."""
         return await self.act_on(CHANNEL, number, "report")
 
     async def forget_channel(self, number: int) -> ChannelInfo:
-        """Forget how far a channel got, when nothing is in doubt; its responder is asked to forget it too."""
+        """Forget the ids of a channel without batches in doubt, here and at its responder."""
         return await self.act_on(CHANNEL, number, "forget")
 
     async def settle_channel(self, number: int, *, arrived: bool) -> ChannelInfo:
-        """Decide what became of all that is in doubt, in place of a peer that is gone for good.
+        """Decide about all batches in doubt, in place of a peer that will never answer again.
 
-        With `arrived` the messages leave; else they can be received and sent again.
+        With `arrived` the messages leave; otherwise they can be received and sent again.
         """
         return await self.act_on(CHANNEL, number, "settle", arrived=arrived)
 
@@ -121,15 +121,18 @@ class AsyncAdministration:
         return await self.show_record(SEQUENCE, number)
 
     async def close_sequence(self, number: int) -> SequenceInfo:
-        """Let a sequence take no new message; one that goes out ends when all of it is acknowledged."""
+        """Close a sequence for new messages; an outgoing one ends when all messages are acknowledged."""
         return await self.act_on(SEQUENCE, number, "close")
 
     async def terminate_sequence(self, number: int) -> SequenceInfo:
-        """End a sequence now, whatever is missing; what is not acknowledged goes out in a new one."""
+        """End a sequence now; unacknowledged messages of an outgoing one are sent in a new one."""
         return await self.act_on(SEQUENCE, number, "terminate")
 
     async def associations(self) -> list[AssociationInfo]:
-        """Return the associations of DCE/RPC: clients that read queues here, and queues read elsewhere."""
+        """Return the associations of DCE/RPC.
+
+        Clients that read queues here, and remote queues that are read.
+        """
         return await self.list_records(RPC)
 
     async def association(self, name: str) -> AssociationInfo:
@@ -137,11 +140,11 @@ class AsyncAdministration:
         return await self.show_record(RPC, name)
 
     async def close_association(self, name: str) -> AssociationInfo:
-        """Close its connections; messages that it has locked are available again."""
+        """Close the connections of an association; messages that it has locked become available."""
         return await self.act_on(RPC, name, "close")
 
     async def sessions(self) -> list[SessionInfo]:
-        """Return the sessions of MQQB: connections with other queue managers, of both directions."""
+        """Return the sessions of MQQB: connections with other queue managers, in both directions."""
         return await self.list_records(SESSION)
 
     async def session(self, name: str) -> SessionInfo:
@@ -160,7 +163,7 @@ class Administration(OnPortal[Inner]):
     """The methods of AsyncAdministration for callers without an event loop."""
 
     def list_records(self, noun: Noun[R], **filters: Any) -> list[R]:
-        """Return all records of a noun, or those that the filters let through."""
+        """Return all records of a noun, or those that match the filters."""
         return self._portal.call(self._inner.list_records(noun, **filters))
 
     def show_record(self, noun: Noun[R], key: Key) -> R:
@@ -168,11 +171,11 @@ class Administration(OnPortal[Inner]):
         return self._portal.call(self._inner.show_record(noun, key))
 
     def act_on(self, noun: Noun[R], key: Key, verb: str, **parameters: Any) -> R:
-        """Act on the record that has this key, and return it as it is then."""
+        """Act on the record that has this key, and return its new state."""
         return self._portal.call(self._inner.act_on(noun, key, verb, **parameters))
 
     def outgoing(self) -> list[OutgoingInfo]:
-        """Return the outgoing queues: where messages wait that go to other managers."""
+        """Return the outgoing queues, with messages that wait for other managers."""
         return self.list_records(OUTGOING)
 
     def outgoing_queue(self, destination: str) -> OutgoingInfo:
@@ -180,11 +183,11 @@ class Administration(OnPortal[Inner]):
         return self.show_record(OUTGOING, destination)
 
     def pause(self, destination: str) -> OutgoingInfo:
-        """Let nothing leave for this destination, across restarts, until it is resumed."""
+        """Stop sending to this destination until it is resumed, also after a restart."""
         return self.act_on(OUTGOING, destination, "pause")
 
     def resume(self, destination: str) -> OutgoingInfo:
-        """Let messages leave for this destination again, now."""
+        """Send messages to this destination again."""
         return self.act_on(OUTGOING, destination, "resume")
 
     def streams(self) -> list[StreamInfo]:
@@ -196,15 +199,15 @@ class Administration(OnPortal[Inner]):
         return self.show_record(STREAM, name)
 
     def reset_stream(self, name: str, *, renumber: bool = False) -> StreamInfo:
-        """Begin a stream anew whose peer cannot go on with it.
+        """Restart a stream that its peer cannot continue.
 
-        Of one that goes out, messages without a receipt become dead letters; with `renumber` they go again.
-        Of one that comes in, the next message is taken, whatever its number is.
+        In an outgoing stream, messages without a receipt become dead letters; `renumber` sends them again.
+        In an incoming stream, the next message is accepted with any number.
         """
         return self.act_on(STREAM, name, "reset", renumber=renumber)
 
     def channels(self) -> list[ChannelInfo]:
-        """Return the channels of HTTPR: how far batches got that go to another agent, or come from one."""
+        """Return the channels of HTTPR, with the last batches sent to and received from other agents."""
         return self.list_records(CHANNEL)
 
     def channel(self, number: int) -> ChannelInfo:
@@ -212,17 +215,17 @@ class Administration(OnPortal[Inner]):
         return self.show_record(CHANNEL, number)
 
     def report_channel(self, number: int) -> ChannelInfo:
-        """Ask its responder now what became of the batches that are in doubt."""
+        """Ask the responder of a channel now for the outcome of batches in doubt."""
         return self.act_on(CHANNEL, number, "report")
 
     def forget_channel(self, number: int) -> ChannelInfo:
-        """Forget how far a channel got, when nothing is in doubt; its responder is asked to forget it too."""
+        """Forget the ids of a channel without batches in doubt, here and at its responder."""
         return self.act_on(CHANNEL, number, "forget")
 
     def settle_channel(self, number: int, *, arrived: bool) -> ChannelInfo:
-        """Decide what became of all that is in doubt, in place of a peer that is gone for good.
+        """Decide about all batches in doubt, in place of a peer that will never answer again.
 
-        With `arrived` the messages leave; else they can be received and sent again.
+        With `arrived` the messages leave; otherwise they can be received and sent again.
         """
         return self.act_on(CHANNEL, number, "settle", arrived=arrived)
 
@@ -235,15 +238,18 @@ class Administration(OnPortal[Inner]):
         return self.show_record(SEQUENCE, number)
 
     def close_sequence(self, number: int) -> SequenceInfo:
-        """Let a sequence take no new message; one that goes out ends when all of it is acknowledged."""
+        """Close a sequence for new messages; an outgoing one ends when all messages are acknowledged."""
         return self.act_on(SEQUENCE, number, "close")
 
     def terminate_sequence(self, number: int) -> SequenceInfo:
-        """End a sequence now, whatever is missing; what is not acknowledged goes out in a new one."""
+        """End a sequence now; unacknowledged messages of an outgoing one are sent in a new one."""
         return self.act_on(SEQUENCE, number, "terminate")
 
     def associations(self) -> list[AssociationInfo]:
-        """Return the associations of DCE/RPC: clients that read queues here, and queues read elsewhere."""
+        """Return the associations of DCE/RPC.
+
+        Clients that read queues here, and remote queues that are read.
+        """
         return self.list_records(RPC)
 
     def association(self, name: str) -> AssociationInfo:
@@ -251,11 +257,11 @@ class Administration(OnPortal[Inner]):
         return self.show_record(RPC, name)
 
     def close_association(self, name: str) -> AssociationInfo:
-        """Close its connections; messages that it has locked are available again."""
+        """Close the connections of an association; messages that it has locked become available."""
         return self.act_on(RPC, name, "close")
 
     def sessions(self) -> list[SessionInfo]:
-        """Return the sessions of MQQB: connections with other queue managers, of both directions."""
+        """Return the sessions of MQQB: connections with other queue managers, in both directions."""
         return self.list_records(SESSION)
 
     def session(self, name: str) -> SessionInfo:

@@ -1,16 +1,17 @@
-"""Exactly once over HTTPR, for an application that has a folder of its own and the address of a server.
+"""Sends and receives exactly once over HTTPR, for an application with its own folder.
 
     async with agent_async("state/", "http://host:8480", name="laptop/app", fetch=("replies",)) as agent:
         await agent.send("orders", b"two lamps")                       # on disk here when it returns
-        async with agent.receive("replies", timeout=5) as message:     # gone when the block is left in order
+        async with agent.receive("replies", timeout=5) as message:     # removed at the end of the block
             ...
 
     application --> outgoing queue --- PUSH --> "orders" of the server
                 <-- "replies" here <-- PULL --- "replies" of the server
 
-A queue manager of its own runs in the process, on the folder, and speaks as the agent `httpr://laptop/app`.
-What is sent while the server is away waits here; what is fetched is here before the server deletes it.
-A crash on either side, at any moment, loses and doubles nothing.
+A queue manager of its own runs in the process, on the folder, and speaks as the agent
+`httpr://laptop/app`. Messages that are sent while the server cannot be reached wait here; fetched
+messages are stored here before the server deletes them. A crash on either side, at any moment, loses
+and doubles nothing.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ from reliquary.views.outgoing_queues import outgoing_queues
 DEAD_LETTERS: Final = "system$;deadxact"
 RETRY: Final = tuple(span / seconds(1) for span in RETRY_LADDER)
 LOOK_AGAIN: Final = 1.0
-"""Seconds after which a flush looks again: what expires goes without a word of the server."""
+"""The seconds after which a flush checks again, because an expired message leaves without a notification."""
 SOAP: Final = {"1.1": SoapVersion.SOAP_1_1, "1.2": SoapVersion.SOAP_1_2}
 
 
@@ -62,18 +63,18 @@ class AgentStatus(msgspec.Struct, frozen=True, kw_only=True):
     """The name `httpr://laptop/app`; it never changes."""
     server: str
     waiting: int
-    """Messages that the server has not committed, as far as we know."""
+    """Messages that the server has not committed, as far as this agent knows."""
     refused: int
-    """Messages that it will not have, since the agent was opened; they are in `dead_letters()`."""
+    """Messages that the server refused since the agent was opened; they are in `dead_letters()`."""
     channels: list[ChannelInfo]
 
 
 class AsyncAgent:
-    """An application's end of HTTPR; made by `agent_async`."""
+    """The agent of an application at its end of HTTPR; made by `agent_async`."""
 
     def __init__(self, manager: AsyncManager, transport: LocalTransport, names: AgentNames) -> None:
         self.manager = manager
-        """The queue manager in this process: its queues, its transactions."""
+        """The queue manager in this process, with its queues and transactions."""
         self.names = names
         self._transport = transport
         self._state = transport.opened.state
@@ -90,14 +91,14 @@ class AsyncAgent:
     async def send(self, queue: str, body: Body | OutgoingMessage, **options: Unpack[SendOptions]) -> Sent:
         """Send one message to a queue of the server; it is on disk here when this returns.
 
-        In a block of `receive` or `transaction` it leaves when the block is left in order.
+        In a block of `receive` or `transaction` it is sent after the block, unless that raises an exception.
         """
         return (await self.send_many(queue, [body], **options))[0]
 
     async def send_many(
         self, queue: str, bodies: Iterable[Body | OutgoingMessage], **options: Unpack[SendOptions]
     ) -> list[Sent]:
-        """Send many: all of them or none, and in their order."""
+        """Send several messages: all of them or none, in their order."""
         there = self.manager.queue(self.destination(queue))
         messages = [_patient(body, **options) for body in bodies]
         if current(self.manager) is not None:
@@ -113,16 +114,16 @@ class AsyncAgent:
         version: Literal["1.1", "1.2"] = "1.1",
         **options: Unpack[SendOptions],
     ) -> Sent:
-        """Send an envelope of SOAP, with the header fields that say so."""
+        """Send an envelope of SOAP, with its header fields."""
         if version not in SOAP:
             raise BadRequest("INVALID_PARAMETER", f"version is 1.1 or 1.2, not {version!r}")
         options["httpr"] = {**soap_fields(action, SOAP[version]), **(options.get("httpr") or {})}
         return await self.send(queue, envelope, **options)
 
     async def flush(self, timeout: float | None = 30) -> None:  # noqa: ASYNC109
-        """Return when the server has committed all that was sent; None waits for ever.
+        """Return when the server has committed all sent messages; None sets no time limit.
 
-        ServerUnreachable says that it has not, and why; the messages are safe, and go on trying.
+        ServerUnreachable has the reason if it has not; the messages are safe, and are retried.
         """
         try:
             async with asyncio.timeout(timeout):
@@ -156,7 +157,7 @@ class AsyncAgent:
         return f"{waiting} for {self.names.server}{why}"
 
     def _no_queue(self, number: int) -> str:
-        """Return that the server lacks the queue for which messages wait in this outgoing queue."""
+        """Return a sentence if the server lacks the queue of messages in this outgoing queue."""
         outgoing_queue = self._state.queues[number].record.outgoing
         assert outgoing_queue is not None, "messages for a server wait in an outgoing queue"
         return f"the server has no queue {unquote(outgoing_queue.destination.partition('#')[2])}"
@@ -168,7 +169,7 @@ class AsyncAgent:
     # -- from the server
 
     def queue(self, name: str) -> AsyncQueue:
-        """Return a queue here that messages are fetched into."""
+        """Return a local queue into which messages are fetched."""
         if name not in self.names.here:
             known = ", ".join(self.names.here) or "none"
             why = f"the agent fetches no queue {name!r}; those that `fetch` and `inbox` named are: {known}"
@@ -178,19 +179,22 @@ class AsyncAgent:
     def receive(self, queue: str, timeout: float | None = 0, within: float = 60) -> AsyncReceiving:
         """Return a block with the next message, or None when none comes in `timeout` seconds.
 
-        The message is gone when the block is left in order, together with all that was sent in it; after
-        an exception, a crash, or more than `within` seconds it is back, and nothing was sent.
+        After the block the message is removed, and the messages of the block are sent; after
+        an exception, a crash, or more than `within` seconds it is available again, and nothing was sent.
         """
         return AsyncReceiving(self.queue(queue), timeout, within)
 
     def consume(
         self, queue: str, batch: int = 64, hold: float = 30, timeout: float | None = None
     ) -> AsyncConsumer:
-        """Take message after message, faster than `receive`, and each at least once; see `AsyncConsumer`."""
+        """Receive messages one after another, faster than `receive`, each at least once.
+
+        See `AsyncConsumer`.
+        """
         return self.queue(queue).consume(batch, hold, timeout)
 
     def transaction(self, timeout: float = 60) -> AsyncTransaction:
-        """Return a block in which all that is sent and received takes effect as a whole."""
+        """Return a block whose sends and receives take effect as a whole."""
         return self.manager.transaction(timeout)
 
     # -- the agent itself
@@ -207,7 +211,7 @@ class AsyncAgent:
         )
 
     async def open(self, tls: SSLContext | None, token: str | None) -> None:
-        """Make the queues, and begin to speak; `agent_async` does it."""
+        """Create the queues and start sending; `agent_async` calls this."""
         opened, names = self._transport.opened, self.names
         check_name(opened.machine(Httpr).state, names.requester)
         for queue in names.here:
@@ -223,7 +227,7 @@ class AsyncAgent:
         opened.engine.submit(Addressed(names.own_origin, frozenset({names.authority})))
 
     async def close(self) -> None:
-        """Stop, and close the folder; messages that wait are sent when it is opened again."""
+        """Stop, and close the folder; waiting messages are sent after it is opened again."""
         await self.manager.close()
         if self._courier is not None:
             self._courier.stop()
@@ -238,7 +242,7 @@ class AsyncAgent:
 
 
 def _patient(body: Body | OutgoingMessage, **options: Unpack[SendOptions]) -> OutgoingMessage:
-    """Return the message without a limit of time; it is kept when the server refuses it."""
+    """Return the message without a time limit; it is kept if the server refuses it."""
     if not isinstance(body, OutgoingMessage):
         options.setdefault("deadletter", True)
     message = outgoing(body, **options)
@@ -246,7 +250,7 @@ def _patient(body: Body | OutgoingMessage, **options: Unpack[SendOptions]) -> Ou
 
 
 class AsyncReceiving:
-    """A message in a transaction of its own; made by `receive`."""
+    """A message in a separate transaction; made by `receive`."""
 
     def __init__(self, queue: AsyncQueue, timeout: float | None, within: float) -> None:
         self._queue = queue
@@ -255,7 +259,7 @@ class AsyncReceiving:
         self._transaction = queue.manager.transaction(within)
 
     async def begin(self) -> Message | None:
-        """Wait for a message and take it; entering the block does it."""
+        """Wait for a message and receive it; the beginning of the block also does that."""
         now = asyncio.get_running_loop().time
         end = None if self._timeout is None else now() + self._timeout
         while True:
@@ -263,7 +267,7 @@ class AsyncReceiving:
             left = None if end is None else end - now()
             if message is not None or (left is not None and left <= 0):
                 return message
-            await self._transaction.abort()  # its time would run while we wait
+            await self._transaction.abort()  # a transaction that begins now could time out during the wait
             await self._queue.peek(left)
             self._transaction = self._queue.manager.transaction(self._within)
 
@@ -276,15 +280,15 @@ class AsyncReceiving:
             raise
 
     def join(self) -> None:
-        """Let all that the agent sends from now on be in the transaction."""
+        """Add all messages that the agent sends to the transaction from now on."""
         self._transaction.join()
 
     def part(self) -> None:
-        """End that: what the agent sends from now on is not in the transaction."""
+        """Stop adding messages of the agent to the transaction."""
         self._transaction.part()
 
     async def end(self, error: BaseException | None) -> None:
-        """Remove the message when there is no error; otherwise give it back."""
+        """Remove the message if there is no error; otherwise return it to its queue."""
         await self._transaction.end(error)
 
     async def __aenter__(self) -> Message | None:
@@ -300,7 +304,7 @@ class AsyncReceiving:
 
 
 def check_name(httpr: HttprState, requester: str) -> None:
-    """Refuse a second agent in a folder (HR-087): batches in doubt are known under the name of the first."""
+    """Refuse a second agent in a folder (HR-087): batches in doubt belong to the name of the first."""
     for channel in httpr.channels.values():
         if channel.role is Role.CLIENT and channel.requester != requester:
             why = f"the folder belongs to the agent {channel.requester}, and cannot be opened as {requester}"
@@ -308,7 +312,7 @@ def check_name(httpr: HttprState, requester: str) -> None:
 
 
 class Opening:
-    """The result of `agent_async`: to be awaited, or entered with `async with`."""
+    """The result of `agent_async`, for `await` or `async with`."""
 
     def __init__(
         self,
@@ -326,7 +330,7 @@ class Opening:
         self._agent: AsyncAgent | None = None
 
     async def open(self) -> AsyncAgent:
-        """Open the folder, and begin to speak."""
+        """Open the folder, and start sending."""
         names = self._names
         with translate_errors():
             settings = HttprSettings(
@@ -371,7 +375,7 @@ def agent_async(
     token: str | None = None,
     retry: Sequence[float] = RETRY,
 ) -> Opening:
-    """Exactly once to and from a server, for an application with a folder of its own.
+    """Return an agent that sends to a server and receives from it exactly once, with its own folder.
 
         async with agent_async("state/", "http://host:8480", name="laptop/app") as agent:
             await agent.send("orders", b"two lamps")
@@ -384,7 +388,7 @@ def agent_async(
     queues here that others reach through the server as `DIRECT=HTTPR://laptop/app#queue`, such as the
     `response_queue` of what is sent.
 
-    `tls` is for https, `token` says who asks, and `retry` is how many seconds a channel rests after one
+    `tls` is for https, `token` authenticates, and `retry` has the seconds that a channel pauses after one
     failure, two, and so on.
     """
     return Opening(folder, agent_names(server, name, fetch, inbox), tls, token, retry)

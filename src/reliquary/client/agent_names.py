@@ -53,7 +53,7 @@ class AgentNames:
 
 
 def agent_names(server: str, name: str, fetch: Sequence[str], inbox: Sequence[str]) -> AgentNames:
-    """Return the names that an application gives; BadRequest says what is wrong with them."""
+    """Return the names that an application gives; BadRequest names the wrong one."""
     if not _NAME.fullmatch(name):
         _wrong(f'the name of an agent is like "laptop/app", not {name!r}')
     requester, authority = f"httpr://{name}", name.partition("/")[0].lower()
@@ -81,7 +81,7 @@ def agent_names(server: str, name: str, fetch: Sequence[str], inbox: Sequence[st
 
 
 def _server_agent(server: str) -> tuple[str, bool]:
-    """Return the agent that a server is spoken to as, and whether it is one of Reliquary's."""
+    """Return the URI under which the agent addresses the server, and whether it is a Reliquary server."""
     parts = urlsplit(server)
     if parts.scheme in _SCHEMES and parts.path in ("", "/"):
         origin = f"{_SCHEMES[parts.scheme]}://{parts.netloc}"

@@ -1,4 +1,4 @@
-"""The Authorization header of requests to a server: a bearer token, or the name and password of a user.
+"""Makes the Authorization header of requests: a bearer token, or the name and password of a user.
 
 token            Bearer TOKEN                    RFC 6750
 user, password   Basic base64(user:password)     RFC 7617, in UTF-8

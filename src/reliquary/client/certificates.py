@@ -1,4 +1,4 @@
-"""The TLS context of a client: the authorities that it trusts, and the certificate that it shows."""
+"""Makes the TLS context of a client: the authorities that it trusts, and its certificate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connect: to a server by its address, to queues over MQQP, or to a folder with a manager in this process."""
+"""Connects to a server by its address, to queues over MQQP, or to a folder with a manager in this process."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Target:
     password: str | None = field(default=None, repr=False)
 
     async def transport(self) -> Transport:
-        """Return the transport that this target asks for."""
+        """Return the transport for this target."""
         if is_mqqp(self.where):
             from reliquary.client.mqqp import open_mqqp  # NTLM is slow to load, and few need it
 
@@ -49,12 +49,12 @@ class Target:
             )
         from reliquary.client.local import (
             open_local,
-        )  # it loads all protocols, and a server's client has none
+        )  # it loads all protocols, which the client of a server does not need
 
         return await open_local(self.where)
 
     def _authorization(self) -> str | None:
-        """Return the proof that was given, else the token of the environment."""
+        """Return the credential: the argument, or RELIQUARY_TOKEN."""
         token = self.token or None
         if token is None and self.user is None and self.password is None:
             token = os.environ.get(TOKEN_VARIABLE) or None
@@ -62,7 +62,7 @@ class Target:
 
 
 class Connecting:
-    """The result of `connect_async`: to be awaited, or entered with `async with`."""
+    """The result of `connect_async`, for `await` or `async with`."""
 
     def __init__(self, target: Target) -> None:
         self._target = target
@@ -99,10 +99,10 @@ def connect_async(
         async with connect_async() as qm:
             await qm.queue("orders").send("hello")
 
-    `control` is the control plane's address, by default the next port; `tls` is for https, by
-    default what the system trusts; `token`, or `user` with `password`, says who asks, by default the
-    token of RELIQUARY_TOKEN, and without any the anonymous user does.  A server is not spoken to
-    before the first request; a folder is opened now, and is locked meanwhile.
+    `control` is the control plane's address, by default the next port; `tls` is for https, by default
+    what the system trusts; `token`, or `user` with `password`, authenticates, by default the token of
+    RELIQUARY_TOKEN; without any the user is anonymous.  The connection to a server is opened with the
+    first request; a folder is opened and locked now.
 
     With `mqqp://host[:port]/private$/orders` queues of another manager, ours or MSMQ, are read:
 

@@ -1,18 +1,18 @@
-"""Consume: take message after message, each at least once.
+"""Receives messages one after another, each at least once.
 
     async with queue.consume() as messages:
         async for message in messages:
             handle(message)
 
-Messages are fetched ahead and only held.  One is done when the next is asked for, or when the
-block is left without an exception; those that are done are acknowledged with the next fetch, so
-it costs one request a batch.  After an exception the message in hand and those fetched ahead go
-back to the queue, and only the one in hand counts as tried.  A process that ends lets its hold run
-out: then everything since the last fetch comes again, and all of it counts as tried, so a handler
-must bear to see a message twice.
+Messages are fetched in advance and locked.  One is done when the next is requested, or when the block
+ends without an exception; done messages are acknowledged with the next fetch, so there is one request
+for each batch.  After an exception the current message and those fetched in advance return to the
+queue, and only the current one counts as handed out.  When a process ends, its locks expire: then all
+messages since the last fetch come again, and all count as handed out, so a handler must accept repeated
+messages.
 
-Without the block, `async for message in queue.consume()` cannot know whether the loop was left in
-order, so the message in hand always goes back.
+Without the block, `async for message in queue.consume()` cannot know whether the loop ended without an
+error, so the current message always returns.
 """
 
 from __future__ import annotations
@@ -35,11 +35,14 @@ if TYPE_CHECKING:
     from reliquary.client.queue import AsyncQueue
 
 EARLY: Final = 0.5
-"""When so much of the hold is over, what is done is acknowledged without waiting for the next fetch."""
+"""The part of the lock time after which done messages are acknowledged without waiting for the next fetch."""
 
 
 class AsyncConsumer:
-    """Messages of one queue, fetched ahead; ends when none comes in `timeout` seconds, None is never."""
+    """The messages of one queue, fetched in advance.
+
+    It ends if none comes in `timeout` seconds, never for None.
+    """
 
     def __init__(
         self, queue: AsyncQueue, batch: int, hold: float, timeout: float | None, handle: str | None
@@ -51,7 +54,7 @@ class AsyncConsumer:
         self._clock = RealClock()
         self._receipt: str | None = None
         self._fetched = 0
-        """When the batch came, on the clock that only counts."""
+        """The time when the batch came, on the monotonic clock."""
         self._ready: deque[Message] = deque()
         self._in_hand: Message | None = None
         self._done: list[Message] = []
@@ -60,13 +63,13 @@ class AsyncConsumer:
     # -- one message
 
     def take(self) -> Message | None:
-        """Return the next message that is here, or None when `fetch` has something to do first."""
+        """Return the next fetched message, or None if `fetch` must be called first."""
         if self._in_hand is not None:
             self._done.append(self._in_hand)
             self._in_hand = None
         if not self._ready or (self._done and self._over(EARLY)):
             return None
-        if self._over(1):  # the messages have gone back, and another consumer may have them by now
+        if self._over(1):  # the messages have returned, and another consumer may have them by now
             self._ready.clear()
             return None
         self._in_hand = self._ready.popleft()
@@ -76,7 +79,7 @@ class AsyncConsumer:
         return self._clock.monotonic() - self._fetched >= self._hold * part
 
     async def fetch(self) -> bool:
-        """Acknowledge what is done and see that there is something to take; False at the end."""
+        """Acknowledge done messages and fetch others if needed; return False at the end."""
         if self._ready:
             await self._acknowledge()
         if self._ready:
@@ -89,13 +92,13 @@ class AsyncConsumer:
 
     async def _receive(self) -> Received:
         ask, name = self._ask, self._queue.name
-        if ask.handle is not None:  # its receipt is shared by all who read through it
+        if ask.handle is not None:  # its receipt is shared by all readers of the handle
             await self._acknowledge()
         if not self._done:
             return await self._transport.receive(name, ask)
         try:
             received = await self._transport.receive(name, replace(ask, acknowledge=self._receipt))
-        except NotOpen:  # the hold ran out: they come again
+        except NotOpen:  # the lock expired: they come again
             received = await self._transport.receive(name, ask)
         self._done.clear()
         return received
@@ -104,16 +107,16 @@ class AsyncConsumer:
         if self._done and self._receipt is not None:
             try:
                 await self._transport.end_read(self._receipt, lookup_ids(self._done), delete=True)
-            except NotOpen:  # the hold ran out earlier than we thought: the others have gone back too
+            except NotOpen:  # the lock expired earlier than expected: the others have returned too
                 self._ready.clear()
             except TransactionEnded:
                 pass
         self._done.clear()
 
     async def reject(self) -> None:
-        """Refuse the message in hand: it is gone from the queue, and a dead letter if it asked for that.
+        """Refuse the current message: it leaves the queue, and becomes a dead letter if it asked for that.
 
-        Its sender gets an acknowledgement where it asked for one.
+        Its sender gets an acknowledgement if it asked for one.
         """
         if self._in_hand is None or self._receipt is None:
             raise BadRequest("INVALID_PARAMETER", "there is no message in hand to reject")
@@ -123,7 +126,7 @@ class AsyncConsumer:
     # -- the end
 
     async def close(self) -> None:
-        """Acknowledge what is done, give back the rest."""
+        """Acknowledge done messages, and return the others."""
         tried = [self._in_hand] if self._in_hand else []
         unseen = list(self._ready)
         self._in_hand = None
@@ -137,7 +140,7 @@ class AsyncConsumer:
             await self._transport.end_read(self._receipt, lookup_ids(unseen), delete=False, unseen=True)
 
     async def leave(self, error: BaseException | None) -> None:
-        """Leave the block: without an error, the message in hand is done too."""
+        """Leave the block: without an error, the current message is done too."""
         if error is None and self._in_hand is not None:
             self._done.append(self._in_hand)
             self._in_hand = None

@@ -1,4 +1,4 @@
-"""A cursor: a place in a queue that one reader moves through it.
+"""Provides a cursor: a position that one reader moves through a queue.
 
 async with queue.cursor() as cursor:
     async for message in cursor:            # peek first, then peek next
@@ -29,21 +29,21 @@ class AsyncCursor:
         self._owned = owned
         self._cursor: str | None = None
         self._on_message = False
-        """Whether the cursor is on a message that was shown; else it is before the next one."""
+        """Whether the cursor is on a message that was returned; otherwise it is before the next one."""
 
     @property
     def id(self) -> str:
-        """The name by which the manager knows it while it is open."""
+        """The id of the open cursor at the manager."""
         if self._cursor is None:
             raise BadRequest("INVALID_PARAMETER", "the cursor is not open: enter its block first")
         return self._cursor
 
     async def peek(self, timeout: float | None = 0) -> Message | None:  # noqa: ASYNC109
-        """Return the message under the cursor; where there is none yet, the next one."""
+        """Return the message under the cursor; if there is none yet, the next one."""
         return await self._peek(timeout, step=False)
 
     async def next(self, timeout: float | None = 0) -> Message | None:  # noqa: ASYNC109
-        """Step to the next message and show it; None when none comes in time."""
+        """Step to the next message and return it; None if none comes in time."""
         return await self._peek(timeout, step=self._on_message)
 
     async def _peek(self, timeout: float | None, *, step: bool) -> Message | None:  # noqa: ASYNC109
@@ -53,7 +53,7 @@ class AsyncCursor:
         return received.messages[0] if received.messages else None
 
     async def receive(self, timeout: float | None = 0) -> Message | None:  # noqa: ASYNC109
-        """Take the message under the cursor; where there is none, the next one."""
+        """Receive the message under the cursor; if there is none, the next one."""
         queue = self._queue
         ask = Receive(timeout=timeout, transaction=queue.inside(), handle=queue.handle, cursor=self.id)
         received = await queue.manager.transport.receive(queue.name, ask)
@@ -65,13 +65,13 @@ class AsyncCursor:
             yield message
 
     async def open(self) -> None:
-        """Open; entering the block does it."""
+        """Open the object; the beginning of the block also does that."""
         if self._owned:
             await self._queue.open_now()
         self._cursor = await self._queue.manager.transport.open_cursor(self._queue.handle)
 
     async def close(self) -> None:
-        """Close; leaving the block does it."""
+        """Close the object; the end of the block also does that."""
         cursor, self._cursor = self.id, None
         if self._owned:
             await self._queue.close()

@@ -1,4 +1,4 @@
-"""The table in which an application's database decides transactions.
+"""Stores decisions about transactions in a table of an application's database.
 
     reliquary_outcomes
       transaction_id    the key: a transaction is decided once
@@ -24,7 +24,7 @@ from reliquary.net.clock import RealClock
 COMMITTED: Final = "committed"
 ABORTED: Final = "aborted"
 KEPT: Final = 30 * 86400
-"""Seconds after which a recovery's "aborted" is deleted: no decision is made that late."""
+"""The seconds after which "aborted" of a recovery is deleted, because no decision is made that late."""
 ATTEMPTS: Final = 3
 """How often a statement is tried while another instance of the application writes the row."""
 
@@ -68,7 +68,7 @@ class Decisions:
                 return
 
     async def decide(self, transaction: str, ended: Iterable[str]) -> None:
-        """Write that this transaction commits, beside the business rows; `commit` makes it durable.
+        """Record that this transaction commits, together with the business rows; `commit` makes it durable.
 
         The rows of transactions that have ended are deleted in this step.
         """
@@ -83,9 +83,9 @@ class Decisions:
         await self._delete(ended)
 
     async def outcome_of(self, transaction: str) -> bool:
-        """Return whether this transaction commits. Without a decision, it is decided now that it does not.
+        """Return whether this transaction commits. Without a decision, an abort is decided now.
 
-        A decision that is being written is waited for, because the key can be there only once.
+        It waits for a decision that is being written, because the key is unique.
         """
         for _ in range(ATTEMPTS - 1):
             try:

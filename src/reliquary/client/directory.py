@@ -1,4 +1,4 @@
-"""The directory: what managers know of each other.  Objects are plain dictionaries of their attributes.
+"""Shows and changes the directory of managers.  Objects are plain dictionaries of their attributes.
 
     directory = manager.directory
     await directory.add("site", name="north")
@@ -16,12 +16,12 @@ import msgspec
 
 
 class DirectoryInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """The directory as it was a moment ago."""
+    """The state of the directory at the time of the request."""
 
     integrated: bool
-    """The manager takes part in it."""
+    """Whether the manager takes part in it."""
     attached: bool
-    """An administrator lets it be reached."""
+    """Whether an administrator has attached it."""
     connection: str
     """The connection state of the manager: apart, online or offline."""
     servers: list[str]
@@ -36,10 +36,10 @@ class AsyncDirectory(Protocol):
         """Return the state of the directory, also while it cannot be reached."""
 
     async def attach(self) -> DirectoryInfo:
-        """Let it be reached again."""
+        """Connect the directory again."""
 
     async def detach(self) -> DirectoryInfo:
-        """Put it out of reach, across restarts, until it is attached."""
+        """Disconnect the directory until it is attached, also after a restart."""
 
     async def objects(self, kind: str, *where: str) -> list[dict[str, Any]]:
         """Return the objects of a type for which all conditions hold, such as `actual_cost<9`."""
@@ -51,7 +51,7 @@ class AsyncDirectory(Protocol):
         """Create a directory object with these fields and return it."""
 
     async def change(self, kind: str, which: str, **fields: Any) -> dict[str, Any]:
-        """Give an object other attributes; what is not named stays."""
+        """Change attributes of an object; the others stay."""
 
     async def remove(self, kind: str, which: str) -> None:
         """Delete the directory object with this name or identifier."""
@@ -60,4 +60,4 @@ class AsyncDirectory(Protocol):
         """Return all objects as a TOML file."""
 
     async def import_text(self, text: str) -> int:
-        """Write all objects of a TOML file, or none of them; how many there were."""
+        """Import all objects of a TOML file, or none of them; return their number."""

@@ -1,4 +1,4 @@
-"""The errors that callers get, equal in process and over the network.
+"""Defines the errors that callers get, in process and over the network.
 
 ReliquaryError           `code` for programs, `sentence` for display
   BadRequest             a value outside its range; nothing was changed
@@ -64,7 +64,7 @@ class QueueNotFound(NotFound):
 
 
 class MessageNotFound(NotFound):
-    """There is no message at this place."""
+    """There is no message at this position."""
 
 
 class NotOpen(NotFound):
@@ -136,7 +136,7 @@ class StageGone(ReliquaryError):
 
 
 class BatchTooLarge(ReliquaryError):
-    """A batch is larger than what can be published as a whole."""
+    """A batch is larger than a batch that can be published as a whole."""
 
 
 class StoreUnusable(ReliquaryError):
@@ -160,7 +160,7 @@ class OutcomeUnknown(ReliquaryError):
     """No answer came, and the change may have been made or not."""
 
     messages: tuple[Message, ...] = ()
-    """The messages that were being received: gone from the queue, or about to come back to it."""
+    """The messages of the receive: they were removed from the queue, or will return to it."""
 
     def __init__(
         self,
@@ -223,6 +223,6 @@ _BY_STATUS: Final[dict[int, type[ReliquaryError]]] = {
 
 
 def error_of(code: str, sentence: str, status: int = 0) -> ReliquaryError:
-    """Return the error for a code of the API; one that is not known is judged by the HTTP status."""
+    """Return the error for a code of the API; for an unknown code it depends on the HTTP status."""
     kind = _BY_CODE.get(code) or _BY_STATUS.get(status, ReliquaryError)
     return kind(code, sentence)

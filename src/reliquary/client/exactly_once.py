@@ -1,4 +1,4 @@
-"""Receive, write to a database, send: all of it exactly once, whatever crashes.
+"""Receives, writes to a database and sends exactly once, in spite of crashes.
 
     once = qm.exactly_once(connection, owner="billing")
     async with once.step() as step:
@@ -11,18 +11,18 @@
 
 A step is a transaction of the queue manager that the database decides:
 
-    1  receive and send                in a transaction of ours, which has our name (`owner`)
-    2  prepare it                      from here on the manager waits for us, through every crash
+    1  receive and send                in a transaction with the name of the application (`owner`)
+    2  prepare it                      from here on the manager waits for the decision, also after a crash
     3  commit the database             the business rows and the transaction's id: this is the decision
-    4  commit the transaction          what was decided takes effect in the queues
+    4  commit the transaction          the decision takes effect in the queues
 
-A recovery (`recover`) that finds a prepared transaction of this owner after a crash looks for its id in the
-database: it is there, so it is committed; it is not, so it is aborted.  Before it is aborted, the
-recovery writes "aborted" under this key, so that an instance that is only slow can no longer
-decide otherwise: its commit fails, and nothing of its step happens.
+A recovery (`recover`) that finds a prepared transaction of this owner after a crash looks for its id in
+the database: with it the transaction is committed, without it aborted.  Before it is aborted, the
+recovery writes "aborted" under this key, so that a slow instance can no longer decide otherwise: its
+commit fails, and its step has no effect.
 
 Two-phase commit in the database (PREPARE TRANSACTION) is not needed: there is one database, and its
-own commit is the decision.  An owner goes with one database; instances that share the database may
+own commit is the decision.  An owner belongs to one database; instances that share the database may
 share the owner.
 """
 
@@ -45,18 +45,17 @@ if TYPE_CHECKING:
     from reliquary.client.transaction import AsyncTransaction
 
 Ask = Callable[[Coroutine[Any, Any, Any]], Any]
-"""Asks the manager; the face without `await` has the answer at once."""
+"""Asks the manager; without `await` the answer is there at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """Transactions that a crash had left open, and how they ended."""
+    """The transactions that a crash had left open, and their outcomes."""
 
     committed: list[str] = field(default_factory=list)
     aborted: list[str] = field(default_factory=list)
     contradicted: list[str] = field(default_factory=list)
-    """The database committed, and an administrator aborted in the manager: this has to be
-    repaired by hand.
+    """The database committed and an administrator aborted these: this has to be repaired manually.
     """
 
 
@@ -80,20 +79,23 @@ class AsyncExactlyOnce:
         self._ask = ask
         self._recovered = False
         self._ended: list[str] = []
-        """Decided and committed here; their rows go with the next decision."""
+        """Transactions that were decided and committed here.
+
+        Their rows are deleted with the next decision.
+        """
 
     def step(self) -> AsyncStep:
-        """Return a block that happens exactly once as a whole; the first one recovers."""
+        """Return a block that takes effect exactly once as a whole; the first block recovers."""
         return AsyncStep(self)
 
     async def recover(self) -> Recovered:
-        """Bring to their end the transactions that crashed between prepare and commit.
+        """End the transactions that a crash interrupted between prepare and commit.
 
         Run it at the start, or let the first step do it.  Beside instances that are at work it does
         no harm: a step that was prepared and not yet decided is undone, and its message comes again.
         """
         await self._decisions.make_table()
-        decided = await self._decisions.committed()  # before the manager is asked what it still has
+        decided = await self._decisions.committed()  # before the manager is asked for its open transactions
         open_now = await done(self._ask(self._manager.transactions(self._owner)))
         found = Recovered()
         for each in open_now:
@@ -114,7 +116,7 @@ class AsyncExactlyOnce:
         return bool(info.stage == "aborted")
 
     async def _bring_to_its_end(self, transaction: str) -> bool:
-        """Do as the database says; whether that is a commit."""
+        """Perform the decision of the database; return whether that is a commit."""
         if await self._decisions.outcome_of(transaction):
             await done(self._ask(self._manager.commit(transaction)))
             return True
@@ -125,7 +127,7 @@ class AsyncExactlyOnce:
     # -- a step
 
     async def begin(self) -> AsyncTransaction:
-        """Return a transaction under our name; what a crash has left goes first."""
+        """Return a transaction with the own name, after a recovery if one is needed."""
         if not self._recovered:
             await self.recover()
         identifier = str(new_guid(SystemChance()))
@@ -162,7 +164,7 @@ class AsyncExactlyOnce:
             raise
 
     async def undo(self, transaction: AsyncTransaction, error: BaseException | None = None) -> None:
-        """Undo the step; a failure of the undo is added as a note to the error that caused it."""
+        """Abort the step; a failure of the abort is added as a note to the error that caused it."""
         for work in (self._decisions.rollback, lambda: done(self._ask(transaction.abort()))):
             try:
                 await work()
@@ -176,7 +178,7 @@ class AsyncExactlyOnce:
 
 
 class AsyncStep:
-    """One step; inside its block every send, receive and move of the manager is in it."""
+    """A step: every send, receive and move of the manager inside its block is part of it."""
 
     def __init__(self, once: AsyncExactlyOnce) -> None:
         self._once = once
@@ -185,13 +187,13 @@ class AsyncStep:
 
     @property
     def id(self) -> str:
-        """The transaction's id, which the database will hold."""
+        """The transaction's id, which the database will store."""
         if self._transaction is None:
             raise BadRequest("INVALID_PARAMETER", "the step has not begun: enter its block first")
         return self._transaction.id
 
     def cancel(self) -> None:
-        """Undo all of it at the end of the block, without an error."""
+        """Abort the step at the end of the block, without an error."""
         self._cancelled = True
 
     async def __aenter__(self) -> AsyncStep:

@@ -1,4 +1,4 @@
-"""Faults of the rooms below, for a manager in process, as the errors that a caller of the client sees."""
+"""Translates exceptions of lower packages into errors of the client, for a manager in process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reliquary.views.administration import NotDone
 
 @contextmanager
 def translate_errors() -> Iterator[None]:
-    """Raise what the rooms below raise as an error of the client."""
+    """Translate exceptions of lower packages into errors of the client."""
     try:
         yield
     except (UsageError, TypeError, ValueError) as why:

@@ -54,7 +54,7 @@ class AsyncFeedClient:
         return await self._run(self._client.consumers, queue)
 
     async def open_consumer(self, queue: str, name: str, at: int | Literal["earliest", "latest"]) -> Feed:
-        """Create a consumer: what it has not read is kept; one that exists is not changed."""
+        """Create a consumer, whose unread messages are kept; an existing consumer is not changed."""
         return await self._run(self._client.open_consumer, queue, name, at)
 
     async def set_consumer(self, queue: str, name: str = "", *, keep: str) -> None:

@@ -1,4 +1,4 @@
-"""Columns that travel as runs of equal values, made to plain columns again.
+"""Converts columns of runs of equal values to plain columns.
 
 A server sends a column that has one value in all rows of a batch as one run, so that it costs nothing for a
 row on its way.  A column of nulls, as most rare columns of a message are, is made once for all batches of

@@ -1,7 +1,7 @@
-"""Requests to an engine in process: one future each, and every future is completed.
+"""Sends requests to an engine in process, with one future for each, which is always completed.
 
-A receive that is cancelled takes back its question.  If a message came first, it is handed over
-and the cancellation comes after it (`patience`), so that no message is taken without reaching the caller.
+A cancelled receive withdraws its request.  If a message came first, the caller gets it and the
+cancellation comes after it (`patience`), so that no message is removed without reaching the caller.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ class Inbox:
         return await future
 
     async def do(self, make: Make) -> None:
-        """Ask where the answer says no more than that it is done."""
+        """Send a request whose answer has no content."""
         await self.ask(make, Answer)
 
     async def read(self, make: Make, empty: Container[HResult] = NO_MESSAGE) -> Received:
-        """Ask for messages, perhaps for a long time; the statuses in `empty` mean that there is none."""
+        """Request messages, perhaps for a long time; the statuses in `empty` mean that there is none."""
         caller, future = await self._submit(make)
         try:
             await asyncio.wait((future,))
@@ -80,7 +80,7 @@ class Inbox:
         return caller, future
 
     def _take_back(self, caller: int) -> None:
-        with suppress(EngineStopped):  # and with it all that waits
+        with suppress(EngineStopped):  # all waiting requests end with it
             self._engine.submit(CallerGone(caller))
 
     def _stopped(self) -> StoreUnusable:
@@ -90,7 +90,7 @@ class Inbox:
         return StoreUnusable("STORE_FAILED", f"the manager has stopped: {failure}")
 
     def _failed(self, failure: BaseException) -> None:
-        """Fail all requests that wait: nothing that is unconfirmed will be confirmed."""
+        """Fail all waiting requests, because nothing unconfirmed will be confirmed."""
         del failure
         for future in list(self._open):
             if not future.done():

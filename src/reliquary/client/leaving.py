@@ -1,4 +1,4 @@
-"""The end of a `with` block: its resource is closed, and an error inside the block is still raised."""
+"""Closes the resource of a `with` block at its end, and keeps an error inside the block."""
 
 from __future__ import annotations
 

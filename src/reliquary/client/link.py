@@ -126,7 +126,7 @@ class Link:
                 connection.close()
 
     def put(self, path: str, pieces: Iterable[bytes]) -> bytes:
-        """Send a body that is made while it leaves, until the server has enough; return the answer."""
+        """Send a body while it is made, until the server has enough; return the answer."""
         connection = self._patiently(self._connected, changes=False)
         try:
             connection.putrequest("PUT", self._base + path)
@@ -146,11 +146,11 @@ class Link:
             connection.close()
 
     def _send(self, connection: HTTPConnection, pieces: Iterable[bytes]) -> OSError | None:
-        """Send pieces until the server answers or hangs up; its answer may be here even then."""
+        """Send pieces until the server answers or disconnects; its answer may have arrived even then."""
         answers = select.poll()
         try:
             connection.endheaders()
-            if not self._tls:  # other data than answers may arrive there, such as tickets of the session
+            if not self._tls:  # other data than answers may arrive, such as tickets of the session
                 answers.register(connection.sock, select.POLLIN)
         except OSError as why:
             return why
@@ -176,7 +176,7 @@ class Link:
             return self._sent(self._connected(), method, path, data)
         try:
             return self._sent(kept, method, path, data)
-        except _NoAnswer as silence:  # mostly the server hung up on it some time ago
+        except _NoAnswer as silence:  # usually the server closed the connection some time ago
             if not silence.sent:
                 raise
         self.close()
@@ -224,7 +224,7 @@ class Link:
     # -- connections that are kept
 
     def _kept(self) -> HTTPConnection | None:
-        if self._process != os.getpid():  # those of the process that we came from stay open there
+        if self._process != os.getpid():  # connections of the parent process stay open there
             self.close()
             self._process = os.getpid()
         return self._idle.pop() if self._idle else None

@@ -1,4 +1,4 @@
-"""A manager in process, on a folder: each request of `Transport` is one event for the engine."""
+"""Implements `Transport` for a manager in process: each request is one event for the engine."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class LocalTransport(LocalReading):
         ]
 
     async def move(self, queue: str, ask: Move) -> None:
-        """Put a message into another queue."""
+        """Move a message into another queue."""
         source, inside = source_of(queue, ask.handle), optional_transaction(ask.transaction)
         await self._inbox.do(lambda to: events.MoveMessage(to, source, ask.lookup_id, ask.target, inside))
 

@@ -1,4 +1,4 @@
-"""The directory of a manager in process."""
+"""Implements the directory of a manager in process."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ class LocalDirectory:
         )
 
     async def attach(self) -> DirectoryInfo:
-        """Let it be reached again."""
+        """Connect the directory again."""
         await self._inbox.do(lambda to: events.SwitchDirectory(to, attached=True))
         return await self.info()
 
     async def detach(self) -> DirectoryInfo:
-        """Put it out of reach."""
+        """Disconnect the directory."""
         await self._inbox.do(lambda to: events.SwitchDirectory(to, attached=False))
         return await self.info()
 
@@ -74,7 +74,7 @@ class LocalDirectory:
         return await self.object(kind, str(made.subject.identifier))
 
     async def change(self, kind: str, which: str, **fields: Any) -> dict[str, Any]:
-        """Give an object other attributes."""
+        """Change attributes of an object."""
         with _refusals():
             identifier = self._identifier(kind, which)
             subject, attributes = changed(kind_named(kind), identifier, fields)
@@ -94,7 +94,7 @@ class LocalDirectory:
         return await self._after_sync(text)
 
     async def import_text(self, text: str) -> int:
-        """Write all objects of a TOML file, or none of them."""
+        """Import all objects of a TOML file, or none of them; return their number."""
         with _refusals():
             subjects = import_text(text)
         await self._inbox.do(lambda to: events.ImportDirectory(to, subjects))

@@ -1,4 +1,4 @@
-"""Reading in process: messages, handles and cursors, each request as one event for an engine."""
+"""Reads queues in process: messages, handles and cursors, each request as one event for an engine."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class LocalReading:
     # -- messages
 
     async def receive(self, queue: str, ask: Receive) -> Received:
-        """Receive; what this returns has been synced."""
+        """Receive messages; the change is synced before this returns."""
         with translate_errors():
             make = partial(
                 events.ReceiveMessages,
@@ -51,15 +51,15 @@ class LocalReading:
         reject: bool = False,
         unseen: bool = False,
     ) -> None:
-        """Be done with held messages, or give them back.
+        """Acknowledge messages of a receipt, or return them to their queue.
 
-        `reject` makes them dead letters; those given back `unseen` count as never handed out.
+        `reject` makes them dead letters; those returned as `unseen` count as never handed out.
         """
         number, places = number_of(receipt, "receipt"), tuple(lookup_ids)
         await self._inbox.do(lambda to: events.EndRead(to, number, delete, places, reject, unseen))
 
     async def peek(self, queue: str, ask: Peek) -> Received:
-        """Return the first message that fits and leave it in the queue."""
+        """Return the first matching message without removing it."""
         with translate_errors():
             make = partial(
                 events.PeekMessage,
@@ -85,7 +85,7 @@ class LocalReading:
         return _shown(await self._inbox.read(make, empty=()))
 
     async def browse(self, queue: str, after: int | None, limit: int, handle: str | None = None) -> Received:
-        """Return the messages behind a place; none is taken."""
+        """Return the messages after a position without removing them."""
         source, place = source_of(queue, handle), -1 if after is None else after
         return _shown(await self._inbox.read(lambda to: events.BrowseMessages(to, source, place, limit)))
 
@@ -135,7 +135,7 @@ def source_of(queue: str, handle: str | None) -> int | str:
 
 
 def optional_transaction(name: str | None) -> UUID | None:
-    """Return the transaction that a request is part of, if it is part of one."""
+    """Return the transaction of a request, if there is one."""
     return None if name is None else transaction_named(name)
 
 

@@ -1,4 +1,4 @@
-"""A queue manager, in process or by its address: its queues and its transactions."""
+"""Provides a queue manager, in process or by its address: its queues and its transactions."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class AsyncManager(AsyncAdministration):
     async def create_queue(
         self, name: str, *, exist_ok: bool = False, **options: Unpack[QueueOptions]
     ) -> AsyncQueue:
-        """Make a queue.  With `exist_ok` one that is there already is left as it is."""
+        """Create a queue.  With `exist_ok` an existing one is not changed."""
         try:
             await self.transport.create_queue(name, options)
         except QueueExists:
@@ -56,13 +56,13 @@ class AsyncManager(AsyncAdministration):
         return await self.list_records(QUEUE)
 
     async def delete_queue(self, name: str) -> int:
-        """Delete a queue; how many messages went with it."""
+        """Delete a queue, and return the number of its messages."""
         return await self.transport.delete_queue(name)
 
     async def reply(
         self, message: Message, body: Body | OutgoingMessage, **options: Unpack[SendOptions]
     ) -> Sent:
-        """Answer a message: to its response queue, with its id as the correlation."""
+        """Send an answer to the response queue of a message, with its id as the correlation."""
         if not message.response_queue:
             raise BadRequest("INVALID_PARAMETER", f"message {message.id} names no response queue")
         options.setdefault("correlation", message.id)
@@ -78,7 +78,7 @@ class AsyncManager(AsyncAdministration):
         """Return a block that takes effect as a whole; it is aborted when unused for `timeout` seconds.
 
         With the `id` of another coordinator the transaction is external: once prepared, it waits for that
-        coordinator's outcome through every restart.  `owner` names the application that will ask.
+        coordinator's outcome through every restart.  `owner` names the application that will query it.
         """
         return AsyncTransaction(self, timeout, id, owner)
 
@@ -91,11 +91,11 @@ class AsyncManager(AsyncAdministration):
         return AsyncExactlyOnce(self, connection, owner, timeout)
 
     async def transactions(self, owner: str | None = None, *, ended: bool = False) -> list[TransactionInfo]:
-        """Transactions that have not ended, of one owner or of all; with `ended` also how others did."""
+        """Return transactions that have not ended, of one owner or of all; with `ended` also ended ones."""
         return await self.list_records(TRANSACTION, owner=owner, ended=ended)
 
     async def transaction_info(self, transaction: str) -> TransactionInfo:
-        """Return one transaction that has not ended, or whose outcome is remembered."""
+        """Return one transaction that has not ended, or whose outcome is stored."""
         return await self.show_record(TRANSACTION, transaction)
 
     async def commit(self, transaction: str, *, by: str = "") -> None:
@@ -114,7 +114,7 @@ class AsyncManager(AsyncAdministration):
         return await self.transport.manager()
 
     async def take_offline(self) -> ManagerInfo:
-        """Let nothing leave for other managers, and take nothing from them, while it runs."""
+        """Stop sending to other managers and receiving from them, until the next start."""
         return await self.transport.set_online(online=False)
 
     async def bring_online(self) -> ManagerInfo:
@@ -135,15 +135,15 @@ class AsyncManager(AsyncAdministration):
         return await self.transport.change_access(queue, "grant", user, rights)
 
     async def deny(self, user: str, *rights: str, queue: str = "") -> AccessInfo:
-        """Let a user or a group not do something, whatever else the list says."""
+        """Deny rights to a user or a group, even if another entry grants them."""
         return await self.transport.change_access(queue, "deny", user, rights)
 
     async def revoke(self, user: str, *rights: str, queue: str = "") -> AccessInfo:
-        """Take back what was granted or denied; without rights, all of it."""
+        """Remove the entries of a user or group for these rights; without rights, all its entries."""
         return await self.transport.change_access(queue, "revoke", user, rights)
 
     async def set_owner(self, user: str, *, queue: str = "") -> AccessInfo:
-        """Name another owner, who may always read and change the list."""
+        """Set the owner, who may always read and change the list."""
         return await self.transport.change_access(queue, "owner", user, ())
 
     async def history(self) -> HistoryInfo:
@@ -151,7 +151,7 @@ class AsyncManager(AsyncAdministration):
         return await self.transport.history()
 
     async def trace(self, message: str, *, here: bool = False) -> Trace:
-        """Return the way of a message, by its `id`: the events here and at the peers that the server knows.
+        """Return the way of a message, by its `id`: the events here and at the peers of the server.
 
         With `here` no peer is asked.  A peer that does not answer is in `managers`, with the reason.
         """
@@ -166,11 +166,11 @@ class AsyncManager(AsyncAdministration):
         return await self.transport.export_history(to)
 
     async def verify(self) -> StoreReport:
-        """Read every row of its store and check it."""
+        """Read and check every row of the store."""
         return await self.transport.verify()
 
     async def backup(self, path: str, *, with_history: bool = False) -> None:
-        """Copy its store as it is now into a new folder, on the machine where the manager runs.
+        """Copy the store in its current state into a new folder, on the machine of the manager.
 
         With its history, the exported files are in the folder `history` of the copy.
         """
@@ -181,7 +181,7 @@ class AsyncManager(AsyncAdministration):
         return await self.transport.acts(limit, who, act)
 
     async def reload(self) -> ReloadInfo:
-        """Let a server read its settings anew; the answer says what is in force, and what needs a restart."""
+        """Let a server read its settings again; the answer has the changes, and those that need a restart."""
         return await self.transport.reload()
 
     async def __aenter__(self) -> AsyncManager:

@@ -1,4 +1,4 @@
-"""Messages as an application sees them: what it sends, what it gets, and where it went.
+"""Defines the messages of an application: those that it sends and gets, and their identifiers.
 
 The fields are those of the JSON API, so both structs are also the API's records.
 """
@@ -32,13 +32,13 @@ class OutgoingMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     body: bytes = b""
     label: str = ""
     priority: int = 3
-    """0 to 7; 7 comes first."""
+    """The priority, 0 to 7; 7 comes first."""
     expires: float | None = None
-    """Seconds until it may no longer be received."""
+    """The seconds until it may no longer be received."""
     reach: float | None = None
-    """Seconds until it must have reached its queue."""
+    """The seconds until it must have reached its queue."""
     durable: bool = True
-    """False keeps it in memory only, and does not wait for the disk."""
+    """Whether it is stored on disk; False keeps it only in memory."""
     journal: bool = False
     """Keep a copy in `system$;journal`."""
     deadletter: bool | None = None
@@ -50,13 +50,13 @@ class OutgoingMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     body_type: int = 0
     extension: bytes = b""
     response_queue: str = ""
-    """The queue for an answer; `reply` sends it there."""
+    """The queue for an answer, to which `reply` sends it."""
     administration_queue: str = ""
     """The queue to which acknowledgements are sent."""
     acknowledgements: tuple[Acknowledgement, ...] = ()
     """The acknowledgements that the sender wants, such as `("full-receive",)`."""
     deadletter_queue: str = ""
-    """A dead-letter queue of the application's own, instead of the manager's."""
+    """A dead-letter queue of the application, instead of that of the manager."""
     tracing_queue: str = ""
     """The id of a queue that gets a report of each step of the message."""
     delay: float = 0
@@ -64,7 +64,7 @@ class OutgoingMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     authentication: Authentication = "none"
     """`"xmlsig"`: sign it with the manager's key; only what leaves by HTTP can be."""
     httpr: dict[str, str] | None = None
-    """Fields for its header where it goes by HTTPR, such as `content-type` and any that begin with `app-`."""
+    """Fields for its header in HTTPR, such as `content-type` and any that begin with `app-`."""
     traceparent: str = ""
     """The trace that it belongs to (W3C Trace Context); where OpenTelemetry is active, `send` fills it in."""
     tracestate: str = ""
@@ -105,13 +105,13 @@ class Message(
     deadletter_queue: str = ""
     tracing_queue: str = ""
     message_class: str = ""
-    """In a journal or dead-letter queue: why it is there.  Of an acknowledgement: what became."""
+    """In a journal or dead-letter queue the reason, in an acknowledgement the outcome."""
     origin: str = ""
-    """In a journal or dead-letter queue: the queue it was in before."""
+    """In a journal or dead-letter queue the former queue."""
     source: str = ""
-    """The id of the manager that took it first."""
+    """The id of the manager that accepted it first."""
     transaction: str | None = None
-    """The transaction it was sent in."""
+    """The transaction in which it was sent."""
     delay: float = 0
     handed_out: int = 0
     """How often the message was handed out in a transaction or with a receipt, this time included."""
@@ -122,9 +122,9 @@ class Message(
     authentication: Authentication = "none"
     """The form of the signature. With a certificate, its owner was verified on arrival."""
     sender_certificate: bytes = b""
-    """The certificate, in DER, of who signed body and extension."""
+    """The certificate of the signer of body and extension, in DER."""
     httpr: dict[str, str] | None = None
-    """The fields of the header with which it came by HTTPR, or which its sender chose for it."""
+    """The fields of the header with which it came by HTTPR, or which its sender set for it."""
     wsrm: dict[str, str] | None = None
     """For a message that came by WS-ReliableMessaging: `to`, `action`, `message_id`, `reply_to`."""
     traceparent: str = ""
@@ -138,7 +138,7 @@ class Message(
 
 
 class SendOptions(TypedDict, total=False):
-    """The options of `send`; the fields of OutgoingMessage, spans also as timedelta."""
+    """The options of `send`: the fields of OutgoingMessage, durations also as timedelta."""
 
     label: str
     priority: int
@@ -186,5 +186,5 @@ def _bytes_of(body: Body) -> bytes:
 
 
 def lookup_ids(messages: Iterable[Message]) -> list[int]:
-    """Return the places of some messages."""
+    """Return the positions of some messages."""
     return [message.lookup_id for message in messages]

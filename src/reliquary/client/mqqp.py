@@ -1,12 +1,12 @@
-r"""Queues of another manager, read over MQQP, with the face of local queues.
+r"""Reads queues of another manager over MQQP, with the interface of local queues.
 
     queue.receive() --> manager in memory --CallServer--> courier --DCE/RPC--> the other manager
                             |
                             DIRECT=OS:host\private$\orders, by the machine of MQQP's client role
 
-The manager in this process has no queues and no folder.  It knows which messages were read and not yet
-confirmed, so that a response that is lost loses no message.  MQQP can only read: what else a manager does is
-refused with one sentence.
+The manager in this process has no queues and no folder.  It records which messages were read and not
+yet confirmed, so that a lost response loses no message.  MQQP can only read: other requests are refused
+with one sentence.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class MqqpTransport(LocalReading):
         self.named_queue = address.queue
 
     async def close(self) -> None:
-        """Close all connections; messages that were read and not confirmed go back to their queues."""
+        """Close all connections; messages that were read and not confirmed return to their queues."""
         try:
             with translate_errors():
                 await self._opened.close()
@@ -58,11 +58,11 @@ class MqqpTransport(LocalReading):
     # -- reading, by names of the other manager's queues
 
     async def receive(self, queue: str, ask: Receive) -> Received:
-        """Receive; the other manager has removed the messages when this returns."""
+        """Receive messages; the other manager has removed them when this returns."""
         return await super().receive(self.format_name(queue), ask)
 
     async def peek(self, queue: str, ask: Peek) -> Received:
-        """Return the first message that fits and leave it in the queue."""
+        """Return the first matching message without removing it."""
         return await super().peek(self.format_name(queue), ask)
 
     async def look_up(self, queue: str, ask: LookUp) -> Received:
@@ -70,7 +70,7 @@ class MqqpTransport(LocalReading):
         return await super().look_up(self.format_name(queue), ask)
 
     async def browse(self, queue: str, after: int | None, limit: int, handle: str | None = None) -> Received:
-        """Return the messages behind a place; none is taken."""
+        """Return the messages after a position without removing them."""
         return await super().browse(self.format_name(queue), after, limit, handle)
 
     async def open(self, queue: str, access: Access, share: Share, lease: float) -> str:
@@ -80,11 +80,11 @@ class MqqpTransport(LocalReading):
         return await super().open(self.format_name(queue), access, share, lease)
 
     async def purge_queue(self, name: str) -> int:
-        """Empty a queue; MQQP does not say how many messages were deleted."""
+        """Delete all messages of a queue; MQQP does not return their number."""
         return await super().purge_queue(self.format_name(name))
 
     def format_name(self, queue: str) -> str:
-        """Return the direct format name of a queue that is named as on its own manager."""
+        """Return the direct format name of a queue that is named as at its own manager."""
         with translate_errors():
             path = parse(queue, self._host)
         return f"DIRECT={'TCP' if is_ip_address(self._host) else 'OS'}:{self._host}\\{path}"
@@ -93,11 +93,11 @@ class MqqpTransport(LocalReading):
 
     @property
     def directory(self) -> AsyncDirectory:
-        """MQQP does not know the directory."""
+        """Raise the error for a request to the directory, which MQQP does not have."""
         refuse()
 
     async def _refuse(self, *given: Any, **named: Any) -> Any:
-        """MQQP has no method for it."""
+        """Raise the error for a method that MQQP does not have."""
         del given, named
         refuse()
 
@@ -111,7 +111,7 @@ class MqqpTransport(LocalReading):
 
 
 def refuse() -> NoReturn:
-    """Raise the error for what MQQP cannot do."""
+    """Raise the error for a request that MQQP cannot perform."""
     raise error_of("UNSUPPORTED_ACCESS_MODE", ONLY_READS)
 
 

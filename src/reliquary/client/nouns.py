@@ -1,7 +1,7 @@
-"""The nouns of administration that a manager has; `queueing/model/administration.py` says what a noun is.
+"""Lists the nouns of administration of a manager; `queueing/model/administration.py` defines nouns.
 
-Transports, a plane of the server, command line and reference page have a noun that is listed here.  What does
-not follow from the declarations, and why:
+Transports, a plane of the server, command line and reference page have a noun that is listed here.
+These parts do not follow from the declarations:
 
     queue         Create and change take settings, delete and purge answer a count, which no other act does,
                   and the command `list` leaves out records that the server sends.

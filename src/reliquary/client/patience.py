@@ -1,9 +1,9 @@
-"""Work that must be brought to its end although the caller is cancelled meanwhile.
+"""Completes work even if its caller is cancelled.
 
-A receive that is cancelled between "the message is taken" and "here it is" would lose the message
-(`asyncio.wait_for(queue.receive(None), 5)` is enough).  So from that moment on the work goes on,
-its result is handed over, and the cancellation comes back at the caller's next wait, unless the
-caller took it back as `asyncio.timeout` does.
+A receive that is cancelled after the removal of the message and before its return would lose it (for
+example `asyncio.wait_for(queue.receive(None), 5)`).  So from the removal on the work continues, its
+result is returned, and the cancellation is raised at the caller's next wait, unless the caller withdrew
+it as `asyncio.timeout` does.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _tell(ended: asyncio.Future[None], _: asyncio.Future[Any]) -> None:
 
 
 def cancel_later() -> None:
-    """Let a cancellation that was passed over come back at the next wait, if it still stands."""
+    """Raise a deferred cancellation at the next wait, if it was not withdrawn."""
     task = asyncio.current_task()
     assert task is not None
     asyncio.get_running_loop().call_soon(_cancel_again, task, task.cancelling())

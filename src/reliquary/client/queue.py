@@ -1,4 +1,4 @@
-"""A queue of a manager: send, receive, peek, browse, and what is kept about it."""
+"""Provides a queue of a manager: it sends, receives, peeks and browses, and changes its settings."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from reliquary.client.manager import AsyncManager
 
 PAGE: Final = 100
-"""Messages in one request of a browse."""
+"""The number of messages in one request of a browse."""
 HOLD: Final = 30.0
-"""Seconds in which a rejection must have come through."""
+"""The seconds in which a rejection must be complete."""
 
 
 class AsyncQueue:
@@ -52,7 +52,7 @@ class AsyncQueue:
         return f"<{type(self).__name__} {self.name}>"
 
     def inside(self) -> str | None:
-        """Return the transaction that a request is part of."""
+        """Return the transaction of a request, if there is one."""
         transaction = self._transaction or current(self.manager)
         return None if transaction is None else transaction.id
 
@@ -65,7 +65,7 @@ class AsyncQueue:
     async def send_many(
         self, bodies: Iterable[Body | OutgoingMessage], **options: Unpack[SendOptions]
     ) -> list[Sent]:
-        """Send many in one request: all of them or none.  `options` are for each of them."""
+        """Send several messages in one request: all of them or none.  `options` are for each of them."""
         messages = [outgoing(body, **options) for body in bodies]
         return await self._send(messages) if messages else []
 
@@ -88,13 +88,15 @@ class AsyncQueue:
             answer = await orders.request("how many?", answers="my-answers", timeout=5)
 
         The receiver answers with `qm.reply(message, ...)`.  Many callers may share a queue of
-        answers: each takes its own. An answer that comes too late stays there; `expires` on both sides
-        prevents that.
+        answers: each takes its own. A late answer stays there; `expires` on both sides prevents that.
         """
         return await request(self, body, answers, timeout, **options)
 
     async def receive(self, timeout: float | None = 0) -> Message | None:  # noqa: ASYNC109
-        """Take the first message, or None when none comes in `timeout` seconds; None waits for ever."""
+        """Receive the first message; None if none comes in `timeout` seconds.
+
+        A timeout of None has no limit.
+        """
         messages = await self.receive_many(1, timeout)
         return messages[0] if messages else None
 
@@ -103,7 +105,7 @@ class AsyncQueue:
         count: int,
         timeout: float | None = 0,  # noqa: ASYNC109
     ) -> list[Message]:
-        """Take up to `count` messages: those that are there, or wait for the first."""
+        """Receive up to `count` messages, and wait only for the first."""
         ask = Receive(count=count, timeout=timeout, transaction=self.inside(), handle=self._handle)
         began = tracing.now() if tracing.is_active() else 0
         messages = (await self.manager.transport.receive(self.name, ask)).messages
@@ -112,14 +114,14 @@ class AsyncQueue:
         return messages
 
     async def peek(self, timeout: float | None = 0) -> Message | None:  # noqa: ASYNC109
-        """Look at the first message and leave it there."""
+        """Return the first message without removing it."""
         received = await self.manager.transport.peek(self.name, Peek(timeout=timeout, handle=self._handle))
         return received.messages[0] if received.messages else None
 
     async def lookup(
         self, lookup_id: int, seek: Seek = "current", *, receive: bool = False
     ) -> Message | None:
-        """Return the message at a place, or next to it; None when there is none.  `receive` takes it."""
+        """Return the message at a position, or next to it; None if there is none.  `receive` removes it."""
         ask = LookUp(
             lookup_id=lookup_id,
             seek=seek,
@@ -133,13 +135,13 @@ class AsyncQueue:
             return None
 
     async def browse(self, after: int | None = None) -> AsyncIterator[Message]:
-        """Look at all messages in their order, behind a place if one is given; none is taken."""
+        """Yield all messages in order without removing them, after a position if one is given."""
         async for page in self.pages(after):
             for message in page:
                 yield message
 
     async def pages(self, after: int | None = None) -> AsyncIterator[list[Message]]:
-        """Yield lists of messages, as `browse` does, one request's worth at a time."""
+        """Yield lists of messages, as `browse` does, each from one request."""
         while True:
             page = (await self.manager.transport.browse(self.name, after, PAGE, self._handle)).messages
             if not page:
@@ -148,13 +150,13 @@ class AsyncQueue:
             after = page[-1].lookup_id
 
     async def move(self, message: Message | int, target: str) -> None:
-        """Put a message, or the one at this lookup id, into another queue, such as `orders;retry`."""
+        """Move a message, or the one with this lookup id, into another queue, such as `orders;retry`."""
         lookup_id = message if isinstance(message, int) else message.lookup_id
         ask = Move(lookup_id=lookup_id, target=target, transaction=self.inside(), handle=self._handle)
         await self.manager.transport.move(self.name, ask)
 
     async def reject(self, message: Message | int) -> None:
-        """Refuse a message that waits: it is gone, and a dead letter if its sender asked for that."""
+        """Refuse a waiting message: it is removed, and becomes a dead letter if its sender asked for that."""
         lookup_id = message if isinstance(message, int) else message.lookup_id
         ask = LookUp(lookup_id=lookup_id, peek=False, hold=HOLD, handle=self._handle)
         received = await self.manager.transport.look_up(self.name, ask)
@@ -162,11 +164,11 @@ class AsyncQueue:
         await self.manager.transport.end_read(received.receipt, [lookup_id], delete=True, reject=True)
 
     def poison(self) -> AsyncQueue:
-        """Return the subqueue for messages that were returned too often; it exists once there was one."""
+        """Return the subqueue for messages that were returned too often; it exists after the first one."""
         return AsyncQueue(self.manager, f"{self.name.partition(';')[0]};poison", self._transaction)
 
     async def return_poison(self, *messages: Message | int) -> int:
-        """Put these, or all that were put aside, back into this queue, to be tried anew; how many."""
+        """Move these poison messages, or all of them, back into this queue; return their number."""
         poison, count = self.poison(), 0
         places = [each if isinstance(each, int) else each.lookup_id for each in messages]
         try:
@@ -176,7 +178,7 @@ class AsyncQueue:
                 with suppress(MessageNotFound):  # another consumer was faster
                     await poison.move(place, self.name)
                     count += 1
-        except QueueNotFound:  # nothing was ever put aside
+        except QueueNotFound:  # no message was ever put aside
             return 0
         return count
 
@@ -186,7 +188,7 @@ class AsyncQueue:
         hold: float = 30,
         timeout: float | None = None,
     ) -> AsyncConsumer:
-        """Take message after message, each at least once; see `AsyncConsumer`."""
+        """Receive messages one after another, each at least once; see `AsyncConsumer`."""
         if self.inside() is not None:
             raise BadRequest("INVALID_PARAMETER", "consume acknowledges by itself and is in no transaction")
         return AsyncConsumer(self, batch, hold, timeout, self._handle)
@@ -196,11 +198,11 @@ class AsyncQueue:
     def open(
         self, access: Access = "receive", share: Share = "deny-none", lease: float = 60
     ) -> AsyncOpenQueue:
-        """Hold the queue open: `async with queue.open(share="deny-receive") as alone: ...`."""
+        """Keep the queue open: `async with queue.open(share="deny-receive") as alone: ...`."""
         return AsyncOpenQueue(self.manager, self.name, self._transaction, (access, share, lease))
 
     def cursor(self, access: Access = "receive") -> AsyncCursor:
-        """Walk through the queue: `async with queue.cursor() as cursor: ...`."""
+        """Return a cursor: `async with queue.cursor() as cursor: ...`."""
         return AsyncCursor(self.open(access))
 
     # -- the queue itself
@@ -210,20 +212,20 @@ class AsyncQueue:
         return await self.manager.show_record(QUEUE, self.name)
 
     async def change(self, **options: Unpack[QueueOptions]) -> QueueInfo:
-        """Give it other settings; what is not named stays as it is."""
+        """Change settings of the queue; the others stay."""
         return await self.manager.transport.change_queue(self.name, options)
 
     async def purge(self) -> int:
-        """Remove all its messages; how many there were."""
+        """Remove all its messages, and return their number."""
         return await self.manager.transport.purge_queue(self.name)
 
     async def delete(self) -> int:
-        """Delete it; how many messages went with it."""
+        """Delete the queue, and return the number of its messages."""
         return await self.manager.transport.delete_queue(self.name)
 
 
 class AsyncOpenQueue(AsyncQueue):
-    """A queue that is held open while its block runs; it closes by itself when unused for its lease."""
+    """A queue that is open during its block; it closes automatically if unused for its lease."""
 
     def __init__(
         self,
@@ -237,22 +239,22 @@ class AsyncOpenQueue(AsyncQueue):
 
     @property
     def handle(self) -> str:
-        """The name by which the manager knows it while it is open."""
+        """The id of the open handle at the manager."""
         if self._handle is None:
             raise BadRequest("INVALID_PARAMETER", "the queue is not open: enter its block first")
         return self._handle
 
     async def open_now(self) -> None:
-        """Open; entering the block does it."""
+        """Open the object; the beginning of the block also does that."""
         self._handle = await self.manager.transport.open(self.name, *self._mode)
 
     async def close(self) -> None:
-        """Close; leaving the block does it."""
+        """Close the object; the end of the block also does that."""
         handle, self._handle = self.handle, None
         await self.manager.transport.close_handle(handle)
 
     def cursor(self, access: Access = "receive") -> AsyncCursor:
-        """Return a cursor on this open queue; its access is the queue's."""
+        """Return a cursor on this open queue, with the access of the queue."""
         del access
         return AsyncCursor(self, owned=False)
 

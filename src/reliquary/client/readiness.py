@@ -1,7 +1,7 @@
-"""Wait until a server is ready, until a queue exists, or until a queue holds messages.
+"""Waits until a server is ready, until a queue exists, or until a queue has messages.
 
-A client is not notified of a start, so the server is asked again and again until the time is over.
-A refusal (an unknown token, a missing right) ends the wait at once: to ask again does not change it.
+A client is not notified of a start, so the server is polled until the time is over.
+A refusal (an unknown token, a missing right) ends the wait at once: another request would not change it.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from reliquary.client.errors import (
 from reliquary.client.wire import Wire
 
 PAUSES: Final = (0.05, 0.1, 0.2, 0.5)
-"""Seconds between two requests; the last one counts from there on."""
+"""The seconds between two requests; the last value is repeated."""
 ONE_TRY: Final = 2.0
-"""Seconds that a try may take although the time is over: with a time of 0 there is one whole try."""
+"""The seconds that a try may take after the end of the time, so that a time of 0 has one complete try."""
 
 
 class _Health(msgspec.Struct):
@@ -40,7 +40,7 @@ _health = msgspec.json.Decoder(_Health)
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The server, and what is to be there."""
+    """The server, and the conditions to wait for."""
 
     server: str
     control: str | None = None
@@ -54,9 +54,9 @@ class Wanted:
 
 
 async def wait_until(wanted: Wanted, patience: float) -> None:
-    """Return when all of it is there.
+    """Return when all conditions hold.
 
-    After `patience` seconds the error says what is missing: ServerUnreachable, QueueNotFound or
+    After `patience` seconds the error names what is missing: ServerUnreachable, QueueNotFound or
     MessageNotFound.
     """
     if is_mqqp(wanted.server):

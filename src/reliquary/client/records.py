@@ -1,4 +1,4 @@
-"""What the transports are asked and what they answer, besides messages.
+"""Defines the requests and the answers of the transports, besides messages.
 
 The fields are those of the JSON API, so these structs are also its records.
 """
@@ -20,7 +20,7 @@ AccessChange = Literal["grant", "deny", "revoke", "owner"]
 
 
 class Receive(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A receive; without `hold` and `transaction` the messages are gone when it answers."""
+    """A receive; without `hold` and `transaction` the messages are removed before it answers."""
 
     count: int = 1
     timeout: float | None = 0
@@ -32,7 +32,7 @@ class Receive(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Peek(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A look at the first message, or with a cursor at the one under it or the next."""
+    """A request for the first message, or with a cursor for the one under it or the next."""
 
     timeout: float | None = 0
     handle: str | None = None
@@ -41,7 +41,7 @@ class Peek(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class LookUp(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A message by its place; `peek` leaves it there."""
+    """A request for a message by its position; `peek` does not remove it."""
 
     lookup_id: int
     seek: Seek = "current"
@@ -52,7 +52,7 @@ class LookUp(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Move(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A message and the queue it is to go to."""
+    """A message and its destination queue."""
 
     lookup_id: int
     target: str
@@ -61,7 +61,7 @@ class Move(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Received(msgspec.Struct, frozen=True):
-    """Messages, and the receipt under which they are held, if they are."""
+    """Messages, with the receipt under which they are locked, if they are."""
 
     messages: list[Message]
     receipt: str | None = None
@@ -88,7 +88,7 @@ class QueueOptions(TypedDict, total=False):
 
 
 class ManagerInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """The manager as it was a moment ago."""
+    """The manager at the time of the request."""
 
     id: str
     computer_name: str
@@ -103,16 +103,16 @@ class ManagerInfo(msgspec.Struct, frozen=True, kw_only=True):
     poison_overflows: int = 0
     state: str
     online: bool
-    """Messages come from and go to other managers."""
+    """Whether messages come from other managers and are sent to them."""
     throttled: bool
     """Whether no message is accepted until the store has caught up."""
 
 
 class AccessEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of an access list: what a user or a group may do, or may not."""
+    """An entry of an access list: the rights that a user or a group has, or does not have."""
 
     user: str
-    """A name; empty for a SID that has none here."""
+    """The name; empty for a SID without a name here."""
     sid: str
     allow: bool
     rights: list[str]
@@ -127,7 +127,7 @@ class AccessInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StoreDamage(msgspec.Struct, frozen=True):
-    """One place of the store that is not as it was written."""
+    """A position in the store that differs from the written data."""
 
     table: str
     key: str
@@ -138,26 +138,26 @@ class HistoryInfo(msgspec.Struct, frozen=True, kw_only=True):
     """State of the history: its folder, its newest event and its files."""
 
     folder: str
-    """The folder is on the server's machine."""
+    """The folder on the server's machine."""
     last: int
     """The number of the last event."""
     exported: int
     """The last event that is in a file."""
     pending: int
-    """Events that are in none yet."""
+    """The events that are in no file yet."""
     pending_bytes: int
     files: int
     bytes: int
     oldest: datetime | None = None
-    """When the first hour of the files begins."""
+    """The beginning of the first hour in the files."""
     newest: datetime | None = None
-    """When the last one begins."""
+    """The beginning of the last hour in the files."""
     stopped: bool = False
-    """Too much waits for its export: events are only counted."""
+    """Whether too many events wait for their export, so that events are only counted."""
     missing: int = 0
     """The number of missing events."""
     error: str = ""
-    """The reason why the export fails; empty when it works."""
+    """The reason why the export fails; empty if it works."""
 
 
 class HistoryFileInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -177,7 +177,7 @@ class TraceLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The GUID of the manager."""
     manager_name: str
     event_id: int
-    """Numbers the events of this manager."""
+    """The number of the event at this manager."""
     time: datetime
     """The time by the calendar of this manager."""
     event: str
@@ -200,11 +200,11 @@ class TracedManager(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     """The address of its control plane; empty for the manager that was asked by the client."""
     lines: int = 0
     why: str = ""
-    """Why it gave no lines, such as that it does not answer; empty where it answered."""
+    """The reason why it gave no lines, such as that it does not answer; empty if it answered."""
     is_partial: bool = False
-    """Too many events wait for their export, or there are more lines than are shown."""
+    """Whether too many events wait for their export, or more lines exist than are shown."""
     hidden: int = 0
-    """Lines about queues at which this user may not look."""
+    """The lines about queues that this user may not read."""
 
 
 class Trace(msgspec.Struct, frozen=True, kw_only=True):
@@ -218,7 +218,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ActInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename={"source": "from"}):
-    """An administrative act, as the log of acts has it."""
+    """An administrative act in the log of acts."""
 
     time: str
     """The time of the act, as RFC 3339 writes it, in UTC."""
@@ -229,25 +229,25 @@ class ActInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, ren
     act: str
     """The name of the act, such as `purge-queue`."""
     object: str = ""
-    """What the act worked on, such as the name of a queue."""
+    """The object of the act, such as the name of a queue."""
     outcome: str
     """`done` or `refused`; `asked` for an act of the data plane that was handed to the manager."""
     detail: str = ""
     why: str = ""
-    """Why the act was refused."""
+    """The reason why the act was refused."""
     times: int = 1
-    """How many attempts a line stands for; those of one client are counted for a minute."""
+    """The number of attempts of this line; those of one client are counted for a minute."""
 
 
 class ReloadInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of settings that were read anew."""
+    """The result of reading the settings again."""
 
     applied: list[str] = []
-    """Settings that changed, and are in force."""
+    """The settings that changed and are in force."""
     restart: list[str] = []
-    """Settings that changed, and come into force with the next start."""
+    """The settings that changed and take effect with the next start."""
     notes: list[str] = []
-    """Sentences about what was not done."""
+    """Sentences about changes that were not made."""
 
 
 class StoreReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -261,5 +261,5 @@ class StoreReport(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_sound(self) -> bool:
-        """Return whether everything is as it was written."""
+        """Whether everything is as it was written."""
         return self.damaged == 0

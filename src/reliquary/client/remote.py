@@ -1,4 +1,4 @@
-"""A server by its address: each request of `Transport` is one of the JSON API, with one exception.
+"""Implements `Transport` for a server: each request is one of the JSON API, with one exception.
 
 A plain receive is two requests, so that a lost answer loses no message:
 
@@ -60,11 +60,11 @@ from reliquary.views.queues import QueueInfo
 from reliquary.wire.trace_context import joined
 
 HOLD: Final = 30.0
-"""Seconds in which a plain receive must have acknowledged."""
+"""The seconds in which a plain receive must have been acknowledged."""
 ATTEMPTS: Final = 3
-"""How often an acknowledgement or a commit is requested when no answer comes."""
+"""How often an acknowledgement or a commit is requested if no answer comes."""
 PIECE: Final = 60.0
-"""A longer wait is asked for in pieces, so that a dead connection is found."""
+"""The longest wait of one request; a longer one is divided, so that a lost connection is detected."""
 
 
 class _SentAnswer(msgspec.Struct):
@@ -107,7 +107,7 @@ _reload = msgspec.json.Decoder(ReloadInfo)
 
 
 def trace_of(messages: Sequence[OutgoingMessage]) -> tuple[tuple[bytes, bytes], ...]:
-    """Return the trace of messages that have one in common, as header fields; none for all others."""
+    """Return the trace that all messages share, as header fields; none if they have several."""
     parent, state = messages[0].traceparent, messages[0].tracestate
     if not parent or any(each.traceparent != parent or each.tracestate != state for each in messages):
         return ()
@@ -146,14 +146,14 @@ class RemoteTransport:
         if transaction is not None or handle is not None:
             path = _with_query(path, transaction=transaction, handle=handle)
         trace = trace_of(messages)
-        if trace:  # in header fields, because servers of older versions pass over those
+        if trace:  # in header fields, because servers of older versions ignore them
             messages = [replace(each, traceparent="", tracestate="") for each in messages]
         body = messages[0] if len(messages) == 1 else messages
         answer = await self._data.exchange("POST", path, _sent, body, 0, harmless=False, more=trace)
         return answer.messages
 
     async def receive(self, queue: str, ask: Receive) -> Received:
-        """Receive a message: with one request when it is held or in a transaction, else with two."""
+        """Receive messages: with one request if they are locked or in a transaction, otherwise with two."""
         if ask.hold or ask.transaction:
             return await self._receive(queue, ask)
         held = replace(ask, hold=HOLD)
@@ -168,7 +168,10 @@ class RemoteTransport:
         return await self._wait(_path(queue, "receive"), ask, harmless=harmless)
 
     async def _keep(self, received: Received) -> bool:
-        """Acknowledge what is held; False when that came too late, and the messages are back."""
+        """Acknowledge locked messages.
+
+        Return False if that came too late, so that they are available again.
+        """
         if not received.messages:
             return True
         assert received.receipt is not None, "held messages have a receipt"
@@ -202,9 +205,9 @@ class RemoteTransport:
         reject: bool = False,
         unseen: bool = False,
     ) -> None:
-        """Be done with held messages, or give them back.
+        """Acknowledge messages of a receipt, or return them to their queue.
 
-        `reject` makes them dead letters; those given back `unseen` count as never handed out.
+        `reject` makes them dead letters; those returned as `unseen` count as never handed out.
         """
         places = [str(lookup_id) for lookup_id in lookup_ids]
         body = {"delete": delete, "reject": reject, "unseen": unseen, "lookup_ids": places}
@@ -219,13 +222,13 @@ class RemoteTransport:
         await self._data.do("POST", _named("receipts", receipt), body)
 
     async def peek(self, queue: str, ask: Peek) -> Received:
-        """Return the first message that fits and leave it in the queue."""
+        """Return the first matching message without removing it."""
         return await self._wait(_path(queue, "peek"), ask, harmless=not ask.cursor)
 
     async def _wait(self, path: str, ask: Receive | Peek, *, harmless: bool) -> Received:
-        """Ask for what may have to be waited for.
+        """Send a request that may wait for a message.
 
-        A long wait goes in pieces; a cursor's wait has an end of its own and stays whole.
+        A long wait is divided; the wait of a cursor has its own end and is not divided.
         """
         try:
             wait_of(ask.timeout)
@@ -260,12 +263,12 @@ class RemoteTransport:
                 return Received(received.messages)
 
     async def browse(self, queue: str, after: int | None, limit: int, handle: str | None = None) -> Received:
-        """Return the messages behind a place; none is taken."""
+        """Return the messages after a position without removing them."""
         path = _with_query(_path(queue, "messages"), after=after, limit=limit, handle=handle)
         return await self._data.exchange("GET", path, _received, None, 0, harmless=True)
 
     async def move(self, queue: str, ask: Move) -> None:
-        """Put a message into another queue."""
+        """Move a message into another queue."""
         await self._data.do("POST", _path(queue, "move"), _by_place(ask))
 
     # -- handles and cursors
@@ -291,16 +294,16 @@ class RemoteTransport:
     # -- transactions
 
     async def begin(self, timeout: float, identifier: str | None, owner: str) -> str:  # noqa: ASYNC109 - the manager's clock, not ours
-        """Begin a transaction; one whose answer is lost ends by its time."""
+        """Begin a transaction; one whose answer is lost ends by its time-out."""
         body = {"timeout": timeout, "id": identifier, "owner": owner}
         return (await self._data.read("POST", "/transactions", _names, body)).transaction
 
     async def prepare(self, transaction: str) -> None:
-        """Put all it did on disk; to ask again does no harm."""
+        """Store all its work on disk; a repeated request has no further effect."""
         await self._insist(_named("transactions", transaction, "prepare"), {"single_phase": False})
 
     async def commit(self, transaction: str, *, prepared: bool, by: str = "") -> None:
-        """Let it take effect.  One that was prepared can only have ended because we said so before."""
+        """Commit the transaction; a prepared one that has ended was committed by an earlier request."""
         try:
             await self._insist(_named("transactions", transaction, "commit"), {"by": by})
         except OutcomeUnknown as why:
@@ -312,7 +315,10 @@ class RemoteTransport:
         await self._data.do("POST", _named("transactions", transaction, "abort"), {"by": by})
 
     async def _insist(self, path: str, body: object = None) -> None:
-        """Ask again while no answer comes; that it has ended then says nothing of how."""
+        """Repeat a request while no answer comes.
+
+        If the transaction has ended then, its outcome is unknown.
+        """
         lost: ServerUnreachable | OutcomeUnknown | None = None
         for _ in range(ATTEMPTS):
             try:
@@ -338,11 +344,11 @@ class RemoteTransport:
         return await self._control.change("POST", "/queues", _queue, {"name": name, **settings})
 
     async def change_queue(self, name: str, settings: QueueOptions) -> QueueInfo:
-        """Give a queue other settings; to ask again does no harm."""
+        """Change settings of a queue; a repeated request has no further effect."""
         return await self._control.read("PATCH", _path(name), _queue, settings)
 
     async def delete_queue(self, name: str) -> int:
-        """Delete a queue; return how many messages were deleted with it."""
+        """Delete a queue, and return the number of its messages."""
         return (await self._control.change("DELETE", _path(name), _count)).messages
 
     async def purge_queue(self, name: str) -> int:
@@ -352,7 +358,7 @@ class RemoteTransport:
     # -- nouns of administration
 
     async def list_records(self, noun: Noun[R], **filters: Any) -> list[R]:
-        """Return all records of a noun, or those that the filters let through, page after page."""
+        """Return all records of a noun, or those that match the filters, page after page."""
         path = _path(filters.pop("queue"), noun.plural) if noun.of_a_queue else f"/{noun.plural}"
         records: list[R] = []
         after: str | None = None
@@ -368,7 +374,7 @@ class RemoteTransport:
         return await self._plane(noun).read("GET", _named(noun.plural, str(key)), _decoder(noun.record))
 
     async def act_on(self, noun: Noun[R], key: Key, verb: str, **parameters: Any) -> R:
-        """Act on the record that has this key, and return it as it is then."""
+        """Act on the record that has this key, and return its new state."""
         act = noun.act(verb)
         ask = self._control.read if act.repeatable else self._control.change
         path = _named(noun.plural, str(key), verb)
@@ -387,13 +393,13 @@ class RemoteTransport:
     # -- access lists
 
     async def access(self, queue: str) -> AccessInfo:
-        """Return the list of a queue; without a name, the manager's own."""
+        """Return the access list of a queue; without a name, that of the manager."""
         return await self._control.read("GET", _access_path(queue), _access)
 
     async def change_access(
         self, queue: str, change: AccessChange, user: str, rights: Sequence[str]
     ) -> AccessInfo:
-        """Change it, and show it as it is then; to ask again does no harm."""
+        """Change an access list, and return the new one; a repeated request has no further effect."""
         body = {"change": change, "user": user, "rights": list(rights)}
         return await self._control.read("POST", _access_path(queue), _access, body)
 
@@ -409,14 +415,14 @@ class RemoteTransport:
         return await self._control.read("GET", path, _trace)
 
     async def export_history(self, to: str) -> list[HistoryFileInfo]:
-        """Bring it into files; much of it takes its time."""
+        """Write the history to files; a long history takes a long time."""
         body = {"to": to} if to else {}
         return (await self._control.read("POST", "/history/export", _history_files, body, wait=None)).files
 
     # -- the store
 
     async def verify(self) -> StoreReport:
-        """Read every row and check it; a large store takes its time."""
+        """Read and check every row; a large store takes a long time."""
         return await self._control.read("POST", "/store/verify", _report, wait=None)
 
     async def backup(self, path: str, with_history: bool) -> None:
@@ -433,7 +439,7 @@ class RemoteTransport:
         return (await self._control.read("GET", f"/acts?{query}", _acts)).acts
 
     async def reload(self) -> ReloadInfo:
-        """Read the settings anew; to ask again does no harm."""
+        """Let the server read its settings again; a repeated request has no further effect."""
         return await self._control.read("POST", "/config/reload", _reload)
 
 
@@ -456,7 +462,7 @@ def _named(noun: str, name: str, *more: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _path(queue: str, *more: str) -> str:
-    """Return a path of a queue; an application names a few, so they are kept."""
+    """Return the path of a queue; an application names few queues, so paths are cached."""
     return _named("queues", queue, *more)
 
 
@@ -474,7 +480,7 @@ def _access_path(queue: str) -> str:
 
 
 def _by_place(ask: LookUp | Move) -> dict[str, Any]:
-    """JSON of a request that names a place; the number would be rounded in JavaScript, so it is text."""
+    """Return the JSON of a request with a position; the number is text, because JavaScript would round it."""
     return {**msgspec.to_builtins(ask), "lookup_id": str(ask.lookup_id)}
 
 

@@ -1,4 +1,4 @@
-"""The directory of a server, through its control plane."""
+"""Implements the directory of a server, by its control plane."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _count = msgspec.json.Decoder(_Count)
 
 
 class RemoteDirectory:
-    """Each question is one request."""
+    """The directory of a server; each method is one request."""
 
     def __init__(self, control: Wire) -> None:
         self._control = control
@@ -37,11 +37,11 @@ class RemoteDirectory:
         return await self._control.read("GET", "/directory", _info)
 
     async def attach(self) -> DirectoryInfo:
-        """Let it be reached again; to ask again does no harm."""
+        """Connect the directory again; a repeated request has no further effect."""
         return await self._control.read("POST", "/directory/attach", _info)
 
     async def detach(self) -> DirectoryInfo:
-        """Put it out of reach; to ask again does no harm."""
+        """Disconnect the directory; a repeated request has no further effect."""
         return await self._control.read("POST", "/directory/detach", _info)
 
     async def objects(self, kind: str, *where: str) -> list[dict[str, Any]]:
@@ -65,7 +65,7 @@ class RemoteDirectory:
         return await self._control.change("POST", _path(kind), _object, fields)
 
     async def change(self, kind: str, which: str, **fields: Any) -> dict[str, Any]:
-        """Give an object other attributes; to ask again does no harm."""
+        """Change attributes of an object; a repeated request has no further effect."""
         return await self._control.read("PATCH", _path(kind, which), _object, fields)
 
     async def remove(self, kind: str, which: str) -> None:
@@ -77,7 +77,7 @@ class RemoteDirectory:
         return await self._control.text("GET", "/directory/export")
 
     async def import_text(self, text: str) -> int:
-        """Write all objects of a TOML file, or none of them; to ask again does no harm."""
+        """Import all objects of a TOML file, or none of them; a repeated request has no further effect."""
         answer = await self._control.read("POST", "/directory/import", _count, text.encode())
         return answer.objects
 

@@ -1,8 +1,8 @@
-"""Ask and be answered: a message goes out, and the one that answers it is waited for.
+"""Sends a message and waits for its answer.
 
 orders.request --> "orders" --> a receiver: qm.reply(message, ...)
       ^                               |
-      '------- the queue "answers" <--'      found by its correlation, wherever it lies
+      '------- the queue "answers" <--'      found by its correlation, at any position
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from reliquary.client.queue import AsyncQueue
 
 GLANCE: Final = 1.0
-"""Seconds after which all of the answers are looked at again.
+"""The seconds after which all answers are examined again.
 
-A cursor does not see an answer that came in before its place, by a higher priority, or that another
-consumer held while it passed.
+A cursor does not see an answer before its position, with a higher priority, or one that another
+consumer had locked.
 """
 
 
@@ -32,7 +32,7 @@ async def request(
     timeout: float | None,  # noqa: ASYNC109
     **options: Unpack[SendOptions],
 ) -> Message | None:
-    """Send, and take the answer out of the queue `answers`; the answers to others stay there."""
+    """Send a message, and receive its answer from the queue `answers`; other answers stay there."""
     if queue.inside() is not None:
         raise BadRequest(
             "INVALID_PARAMETER",

@@ -1,6 +1,6 @@
-"""Streams as a noun of administration: messages that go and come exactly once and in order.
+"""Describes streams as a noun of administration: messages exactly once and in order.
 
-SRMP and MQQB have streams.  No protocol knows another one, so the list of both is made here.
+SRMP and MQQB have streams.  No protocol imports another one, so the list of both is made here.
 """
 
 from __future__ import annotations

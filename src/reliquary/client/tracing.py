@@ -1,10 +1,10 @@
-"""Spans of an application that uses OpenTelemetry: one for each send, and one for each receive of messages.
+"""Makes spans for an application that uses OpenTelemetry: one for each send, and one for each receive.
 
     send       producer; its context goes with the messages that name none
     receive    consumer; with a link to the sender of each message, and the child of the sender of a single
                message where the application has no span of its own
 
-An application that has set no tracer provider pays for one look at the modules that are loaded.
+Without a tracer provider the only cost is a lookup in the loaded modules.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MODULE: Final = "opentelemetry.trace"
 _CLOCK: Final = RealClock()
 _TRACERS: dict[str, tuple[TracerProvider, Tracer]] = {}
-"""The tracer of the provider that was met last, under one name."""
+"""The tracer of the last used provider, under one name."""
 
 
 def is_active() -> bool:
@@ -36,13 +36,13 @@ def is_active() -> bool:
 
 
 def now() -> int:
-    """Return the moment in nanoseconds since 1970, for the beginning of a receive."""
+    """Return the time in nanoseconds since 1970, for the beginning of a receive."""
     return _CLOCK.now() * 1000
 
 
 @contextmanager
 def sending(queue: str, messages: Sequence[OutgoingMessage]) -> Iterator[list[OutgoingMessage]]:
-    """Make a span around a send; yield the messages, with its context where they name none."""
+    """Make a span around a send; yield the messages, with its context if they name none."""
     from opentelemetry.trace import SpanKind
     from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
@@ -56,7 +56,7 @@ def sending(queue: str, messages: Sequence[OutgoingMessage]) -> Iterator[list[Ou
 
 
 def received(queue: str, messages: Sequence[Message], began: int) -> None:
-    """Make the span of a receive that began at a moment and got these messages."""
+    """Make the span of a receive that began at a time and got these messages."""
     from opentelemetry.trace import INVALID_SPAN, Link, SpanKind, get_current_span
 
     tracer = _tracer()
@@ -95,7 +95,7 @@ def _about(operation: str, queue: str, count: int) -> Mapping[str, str | int]:
 
 
 def _tracer() -> Tracer | None:
-    """Return a tracer of the application's provider; None while it has set none."""
+    """Return a tracer of the application's provider; None if it has set none."""
     from opentelemetry import trace
 
     provider = trace.get_tracer_provider()

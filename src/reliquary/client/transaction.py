@@ -1,13 +1,12 @@
-"""Transactions: all that is sent, received and moved in the block takes effect at its end, or nothing.
+"""Provides transactions: the sends, receives and moves of a block take effect together, or not at all.
 
     async with qm.transaction():
         message = await orders.receive(timeout=5)
         await bills.send(bill_for(message))
 
-Inside the block every send, receive and move of this manager joins by itself, also in tasks that
-are started there; peeks and browses never do.  The block commits when it is left in order and
-aborts when it is left by an exception.  `tx.queue(name)` names a queue that is in the transaction
-wherever it is used.
+Inside the block every send, receive and move of this manager joins automatically, also in tasks that
+are started there; peeks and browses never do.  The block commits at its end, and aborts after an
+exception.  `tx.queue(name)` names a queue that is in the transaction in every use.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ if TYPE_CHECKING:
     from reliquary.client.queue import AsyncQueue
 
 _entered: Final[ContextVar[tuple[AsyncTransaction, ...]]] = ContextVar("reliquary.transactions", default=())
-"""The blocks we are in, the innermost last."""
+"""The entered blocks, the innermost last."""
 
 
 def current(manager: AsyncManager) -> AsyncTransaction | None:
-    """Return the innermost transaction of this manager whose block we are in."""
+    """Return the innermost transaction of this manager whose block was entered."""
     return next((one for one in reversed(_entered.get()) if one.manager is manager), None)
 
 
@@ -51,7 +50,7 @@ class AsyncTransaction:
 
     @property
     def id(self) -> str:
-        """The name by which everyone knows it, `reliquary transaction list` among them."""
+        """The id of the transaction, as in `reliquary transaction list`."""
         if self._id is None:
             raise BadRequest("INVALID_PARAMETER", "the transaction has not begun: enter its block first")
         return self._id
@@ -61,13 +60,13 @@ class AsyncTransaction:
         return self.manager.queue(name, transaction=self)
 
     async def begin(self) -> None:
-        """Begin; entering the block does it."""
+        """Begin the transaction; the beginning of the block also does that."""
         if self._id is not None:
             raise BadRequest("INVALID_PARAMETER", "a transaction can begin only once: create a new one")
         self._id = await self.manager.transport.begin(self._timeout, self._given, self._owner)
 
     async def prepare(self) -> None:
-        """Put all it did on disk.  From now on time does not end it, only commit or abort.
+        """Store all its work on disk.  From now on no time-out ends it, only commit or abort.
 
         After this, a commit whose answer is lost on the way can be found out; without it the
         commit raises OutcomeUnknown.
@@ -76,25 +75,25 @@ class AsyncTransaction:
         self._prepared = True
 
     async def commit(self) -> None:
-        """Let all of it take effect now; leaving the block does it otherwise."""
+        """Commit the transaction now, before the end of the block."""
         await self.manager.transport.commit(self.id, prepared=self._prepared)
         self._ended = True
 
     async def abort(self) -> None:
-        """Undo all of it now."""
+        """Abort the transaction now."""
         await self.manager.transport.abort(self.id)
         self._ended = True
 
     def join(self) -> None:
-        """Let all requests of this manager be in the transaction from now on."""
+        """Add all requests of this manager to the transaction from now on."""
         _entered.set((*_entered.get(), self))
 
     def part(self) -> None:
-        """End that: requests from now on are not in the transaction."""
+        """Stop adding requests of this manager to the transaction."""
         _entered.set(tuple(one for one in _entered.get() if one is not self))
 
     async def end(self, error: BaseException | None) -> None:
-        """Commit when there is no error, else abort."""
+        """Commit if there is no error, otherwise abort."""
         if self._ended:
             return
         if error is None:

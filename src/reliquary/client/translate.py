@@ -63,7 +63,7 @@ def message_of(given: OutgoingMessage) -> machine.Message:
 
 
 def shown(delivered: Delivered) -> Message:
-    """Return a message that was received or peeked at."""
+    """Return a received message in the form of the client."""
     out = api.shown_whole(delivered)
     return Message(
         id=out.id,
@@ -119,7 +119,7 @@ def _authentication(word: str) -> machine.AuthenticationLevel:
 
 
 def number_of(name: str | None, what: str) -> int:
-    """Return a handle, cursor or receipt as a number of the machine; 0 for none."""
+    """Return a handle, cursor or receipt as a number of the machine; 0 for an empty one."""
     if name is None:
         return 0
     if not name.isdigit():
@@ -128,7 +128,7 @@ def number_of(name: str | None, what: str) -> int:
 
 
 def changes_of(given: Mapping[str, object]) -> dict[str, Any]:
-    """Return settings that were named, in the machine's types."""
+    """Return the given settings in the types of the machine."""
     unknown = sorted(given.keys() - _SETTINGS)
     if unknown:
         raise UsageError(
@@ -171,7 +171,7 @@ def history_info(status: HistoryStatus) -> records.HistoryInfo:
 def access_info(
     security: bytes, kind: type[QueueRight | ManagerRight], name_of: Callable[[Sid], str]
 ) -> records.AccessInfo:
-    """Return an access list, in words."""
+    """Return an access list in words."""
     descriptor = descriptor_of(security)
     all_users = (Ace(AceKind.ALLOWED, kind["GENERIC_ALL"].value, EVERYONE),)
     entries = [
@@ -189,7 +189,7 @@ def access_info(
 
 
 def rights_of(kind: type[QueueRight | ManagerRight], change: str, names: Sequence[str]) -> int:
-    """Return the mask of some rights by name; to revoke none in particular is to revoke all."""
+    """Return the mask of some rights by name; a revocation without names means all rights."""
     if change == "owner":
         return 0
     if not names and change == "revoke":

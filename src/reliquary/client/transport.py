@@ -1,4 +1,4 @@
-"""The interface below the client's classes: a manager in process, or a server by its address.
+"""Defines the interface below the client's classes: a manager in process, or a server by its address.
 
 Handles, cursors, receipts and transactions are names that only the transport interprets.  A
 refusal is raised as an error of `errors`; each implementation decides how a receive stays safe.
@@ -38,7 +38,7 @@ class Transport(Protocol):
     """The operations of a queue manager."""
 
     named_queue: str
-    """The queue that the address names; empty where it names none."""
+    """The queue in the address; empty if there is none."""
 
     # -- messages
 
@@ -52,7 +52,7 @@ class Transport(Protocol):
         """Send all of them or none."""
 
     async def receive(self, queue: str, ask: Receive) -> Received:
-        """Receive; without `hold` and `transaction`, what this returns is gone from the queue."""
+        """Receive messages; without `hold` and `transaction` they are removed from the queue."""
 
     async def end_read(
         self,
@@ -63,22 +63,22 @@ class Transport(Protocol):
         reject: bool = False,
         unseen: bool = False,
     ) -> None:
-        """Be done with held messages, or give them back.
+        """Acknowledge messages of a receipt, or return them to their queue.
 
-        `reject` makes them dead letters; those given back `unseen` count as never handed out.
+        `reject` makes them dead letters; those returned as `unseen` count as never handed out.
         """
 
     async def peek(self, queue: str, ask: Peek) -> Received:
-        """Return the first message that fits and leave it in the queue."""
+        """Return the first matching message without removing it."""
 
     async def look_up(self, queue: str, ask: LookUp) -> Received:
         """Return the message by LookupIdentifier; as `receive` when it does not only peek."""
 
     async def browse(self, queue: str, after: int | None, limit: int, handle: str | None = None) -> Received:
-        """Return the messages behind a place; none is taken."""
+        """Return the messages after a position without removing them."""
 
     async def move(self, queue: str, ask: Move) -> None:
-        """Put a message into another queue."""
+        """Move a message into another queue."""
 
     # -- handles and cursors
 
@@ -100,10 +100,10 @@ class Transport(Protocol):
         """Begin a transaction, or an external one by the id of its coordinator."""
 
     async def prepare(self, transaction: str) -> None:
-        """Put all it did on disk; from now on only a decision ends it."""
+        """Store all its work on disk; from now on only commit or abort ends it."""
 
     async def commit(self, transaction: str, *, prepared: bool, by: str = "") -> None:
-        """Let it take effect; `by` is a person who decides in place of the coordinator."""
+        """Commit the transaction; `by` is the user who decides in place of the coordinator."""
 
     async def abort(self, transaction: str, *, by: str = "") -> None:
         """Abort the transaction; its sends and receives are undone."""
@@ -117,10 +117,10 @@ class Transport(Protocol):
         """Create a queue and return its record."""
 
     async def change_queue(self, name: str, settings: QueueOptions) -> QueueInfo:
-        """Give a queue other settings; what is not named stays."""
+        """Change settings of a queue; the others stay."""
 
     async def delete_queue(self, name: str) -> int:
-        """Delete a queue; how many messages went with it."""
+        """Delete a queue, and return the number of its messages."""
 
     async def purge_queue(self, name: str) -> int:
         """Empty a queue, and return how many messages were deleted."""
@@ -128,23 +128,23 @@ class Transport(Protocol):
     # -- access lists
 
     async def access(self, queue: str) -> AccessInfo:
-        """Return the list of a queue; without a name, the manager's own."""
+        """Return the access list of a queue; without a name, that of the manager."""
 
     async def change_access(
         self, queue: str, change: AccessChange, user: str, rights: Sequence[str]
     ) -> AccessInfo:
-        """Change it, and show it as it is then."""
+        """Change an access list, and return the new one."""
 
     # -- nouns of administration
 
     async def list_records(self, noun: Noun[R], **filters: Any) -> list[R]:
-        """Return all records of a noun, or those that the filters let through."""
+        """Return all records of a noun, or those that match the filters."""
 
     async def show_record(self, noun: Noun[R], key: Key) -> R:
         """Return the record of a noun that has this key."""
 
     async def act_on(self, noun: Noun[R], key: Key, verb: str, **parameters: Any) -> R:
-        """Act on the record that has this key, and return it as it is then."""
+        """Act on the record that has this key, and return its new state."""
 
     # -- traffic
 
@@ -163,13 +163,13 @@ class Transport(Protocol):
         """Return the state of the history."""
 
     async def trace(self, message: str, here: bool) -> Trace:
-        """Return the way of a message through managers; `here` asks this manager alone."""
+        """Return the way of a message through managers; `here` asks only this manager."""
 
     async def export_history(self, to: str) -> list[HistoryFileInfo]:
-        """Bring all that has happened into files; `to` as in `AsyncManager.export_history`."""
+        """Write the whole history to files; `to` as in `AsyncManager.export_history`."""
 
     async def verify(self) -> StoreReport:
-        """Read every row and check it."""
+        """Read and check every row."""
 
     async def backup(self, path: str, with_history: bool) -> None:
         """Copy the store as it is now into a folder that does not exist yet, beside the manager's."""
@@ -183,4 +183,4 @@ class Transport(Protocol):
         """Let the server read its settings again."""
 
     async def close(self) -> None:
-        """Let go of the connection, or of the folder."""
+        """Close the connection, or the folder."""

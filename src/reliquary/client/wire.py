@@ -1,9 +1,9 @@
-"""One request to a server, and what its answer or its silence means.
+"""Sends requests to a server, and interprets answers and missing answers.
 
 answer below 400    the record
 answer above        the API's code and sentence, as an error
-no answer           nothing was asked to change, or it never left: ServerUnreachable
-                    a change was on its way: OutcomeUnknown
+no answer           no change was requested, or it was never sent: ServerUnreachable
+                    a change was sent: OutcomeUnknown
 
 Bodies are MessagePack once the server has answered in it, which one of an older version never does:
 
@@ -30,7 +30,7 @@ Fields = tuple[tuple[bytes, bytes], ...]
 
 PREFIX: Final = "/api/v1"
 PATIENCE: Final = 60.0
-"""How long an answer may take, in seconds, beyond the time that the request itself allows."""
+"""The seconds that an answer may take in addition to the time that the request allows."""
 LARGEST_ANSWER: Final = 256 * 1024 * 1024
 PACKED: Final = b"application/msgpack"
 JSON_HEADERS: Final = ((b"content-type", b"application/json"), (b"accept", PACKED))
@@ -85,7 +85,7 @@ class Wire:
         body: Any = None,
         wait: float | None = 0,
     ) -> T:
-        """Ask for something; to ask again does no harm."""
+        """Send a request that may be repeated, and return the record of the answer."""
         response = await self._request(method, path, body, wait, harmless=True)
         return _understood(record, response)
 
@@ -97,7 +97,7 @@ class Wire:
         body: Any = None,
         wait: float | None = 0,
     ) -> T:
-        """Change something, and get a record back."""
+        """Send a request for a change, and return the record of the answer."""
         response = await self._request(method, path, body, wait, harmless=False)
         return _understood(record, response)
 
@@ -112,7 +112,7 @@ class Wire:
         harmless: bool,
         more: Fields = (),
     ) -> T:
-        """Send or read messages; the answer says whether the server reads MessagePack.
+        """Send or read messages; the answer shows whether the server reads MessagePack.
 
         `more` are header fields in addition to those that each request has.
         """
@@ -121,11 +121,11 @@ class Wire:
         return _understood(answers.packed if self.packed else answers.json, response)
 
     async def do(self, method: str, path: str, body: Any = None, wait: float | None = 0) -> None:
-        """Change something; the answer says no more than that it is done."""
+        """Send a request for a change that has no record in its answer."""
         await self._request(method, path, body, wait, harmless=False)
 
     async def text(self, method: str, path: str) -> str:
-        """Ask for a file; to ask again does no harm."""
+        """Request a file; the request may be repeated."""
         response = await self._request(method, path, None, 0, harmless=True)
         try:
             return bytes(response.body).decode()

@@ -1,4 +1,4 @@
-"""The client without `await`: each class calls its counterpart in `client` in the event loop of a thread.
+"""Provides the client without `await`: each class calls its counterpart in `client` in an event loop.
 
 It may import `net`, `engine` and the rooms below.  Begin with `portal`.
 """

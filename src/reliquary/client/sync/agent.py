@@ -1,4 +1,4 @@
-"""An agent of an application without `await`."""
+"""Provides an agent of an application without `await`."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class Agent(OnPortal[AsyncAgent]):
     def send(self, queue: str, body: Body | OutgoingMessage, **options: Unpack[SendOptions]) -> Sent:
         """Send one message to a queue of the server; it is on disk here when this returns.
 
-        In a block of `receive` or `transaction` it leaves when the block is left in order.
+        In a block of `receive` or `transaction` it is sent after the block, unless that raises an exception.
         """
         return self._portal.call(self._inner.send(queue, body, **options))
 
     def send_many(
         self, queue: str, bodies: Iterable[Body | OutgoingMessage], **options: Unpack[SendOptions]
     ) -> list[Sent]:
-        """Send many: all of them or none, and in their order."""
+        """Send several messages: all of them or none, in their order."""
         return self._portal.call(self._inner.send_many(queue, bodies, **options))
 
     def send_soap(
@@ -46,13 +46,13 @@ class Agent(OnPortal[AsyncAgent]):
         version: Literal["1.1", "1.2"] = "1.1",
         **options: Unpack[SendOptions],
     ) -> Sent:
-        """Send an envelope of SOAP, with the header fields that say so."""
+        """Send an envelope of SOAP, with its header fields."""
         return self._portal.call(self._inner.send_soap(queue, envelope, action, version, **options))
 
     def flush(self, timeout: float | None = 30) -> None:
-        """Return when the server has committed all that was sent; None waits for ever.
+        """Return when the server has committed all sent messages; None sets no time limit.
 
-        ServerUnreachable says that it has not, and why; the messages are safe, and go on trying.
+        ServerUnreachable has the reason if it has not; the messages are safe, and are retried.
         """
         self._portal.call(self._inner.flush(timeout))
 
@@ -63,25 +63,28 @@ class Agent(OnPortal[AsyncAgent]):
     # -- from the server
 
     def queue(self, name: str) -> Queue:
-        """Return a queue here that messages are fetched into."""
+        """Return a local queue into which messages are fetched."""
         return Queue(self._portal, self._inner.queue(name))
 
     def receive(self, queue: str, timeout: float | None = 0, within: float = 60) -> Receiving:
         """Return a block with the next message, or None when none comes in `timeout` seconds.
 
-        The message is gone when the block is left in order, together with all that was sent in it; after
-        an exception, a crash, or more than `within` seconds it is back, and nothing was sent.
+        After the block the message is removed, and the messages of the block are sent; after
+        an exception, a crash, or more than `within` seconds it is available again, and nothing was sent.
         """
         return Receiving(self._portal, self._inner.receive(queue, timeout, within))
 
     def consume(
         self, queue: str, batch: int = 64, hold: float = 30, timeout: float | None = None
     ) -> Consumer:
-        """Take message after message, faster than `receive`, and each at least once; see `AsyncConsumer`."""
+        """Receive messages one after another, faster than `receive`, each at least once.
+
+        See `AsyncConsumer`.
+        """
         return Consumer(self._portal, self._inner.consume(queue, batch, hold, timeout))
 
     def transaction(self, timeout: float = 60) -> Transaction:
-        """Return a block in which all that is sent and received takes effect as a whole."""
+        """Return a block whose sends and receives take effect as a whole."""
         return Transaction(self._portal, self._inner.transaction(timeout))
 
     # -- the agent itself
@@ -123,7 +126,7 @@ def agent(
     token: str | None = None,
     retry: Sequence[float] = RETRY,
 ) -> Agent:
-    """Exactly once to and from a server, for an application with a folder of its own.
+    """Return an agent that sends to a server and receives from it exactly once, with its own folder.
 
         with agent("state/", "http://host:8480", name="laptop/app") as here:
             here.send("orders", b"two lamps")
@@ -136,7 +139,7 @@ def agent(
     queues here that others reach through the server as `DIRECT=HTTPR://laptop/app#queue`, such as the
     `response_queue` of what is sent.
 
-    `tls` is for https, `token` says who asks, and `retry` is how many seconds a channel rests after one
+    `tls` is for https, `token` authenticates, and `retry` has the seconds that a channel pauses after one
     failure, two, and so on.
     """
     opening = agent_async(

@@ -1,4 +1,4 @@
-"""Consume without `await`; a message that was fetched ahead costs no trip into the loop."""
+"""Receives messages one after another without `await`; a fetched message needs no call into the loop."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Consumer:
                 self._portal.call(self._inner.close())
 
     def reject(self) -> None:
-        """Refuse the message in hand: it is gone from the queue, and a dead letter if it asked for that."""
+        """Refuse the current message: it leaves the queue, and becomes a dead letter if it asked for that."""
         self._portal.call(self._inner.reject())
 
     def __enter__(self) -> Consumer:

@@ -1,4 +1,4 @@
-"""Blocking version of `AsyncCursor`: reads messages in order without `await`."""
+"""Provides the blocking version of `AsyncCursor`, which reads messages in order without `await`."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ class Cursor:
         self._inner = inner
 
     def peek(self, timeout: float | None = 0) -> Message | None:
-        """Return the message under the cursor; where there is none yet, the next one."""
+        """Return the message under the cursor; if there is none yet, the next one."""
         return self._portal.call(self._inner.peek(timeout))
 
     def next(self, timeout: float | None = 0) -> Message | None:
-        """Step to the next message and show it; None when none comes in time."""
+        """Step to the next message and return it; None if none comes in time."""
         return self._portal.call(self._inner.next(timeout))
 
     def receive(self, timeout: float | None = 0) -> Message | None:
-        """Take the message under the cursor; where there is none, the next one."""
+        """Receive the message under the cursor; if there is none, the next one."""
         return self._portal.call(self._inner.receive(timeout))
 
     def __iter__(self) -> Iterator[Message]:

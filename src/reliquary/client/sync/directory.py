@@ -1,4 +1,4 @@
-"""Blocking version of `AsyncDirectory`: lists and changes directory objects without `await`."""
+"""Provides the blocking version of `AsyncDirectory`, which lists and changes directory objects."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Directory:
         return self._portal.call(self._inner.info())
 
     def attach(self) -> DirectoryInfo:
-        """Let it be reached again."""
+        """Connect the directory again."""
         return self._portal.call(self._inner.attach())
 
     def detach(self) -> DirectoryInfo:
-        """Put it out of reach, across restarts, until it is attached."""
+        """Disconnect the directory until it is attached, also after a restart."""
         return self._portal.call(self._inner.detach())
 
     def objects(self, kind: str, *where: str) -> list[dict[str, Any]]:
@@ -40,7 +40,7 @@ class Directory:
         return self._portal.call(self._inner.add(kind, **fields))
 
     def change(self, kind: str, which: str, **fields: Any) -> dict[str, Any]:
-        """Give an object other attributes; what is not named stays."""
+        """Change attributes of an object; the others stay."""
         return self._portal.call(self._inner.change(kind, which, **fields))
 
     def remove(self, kind: str, which: str) -> None:
@@ -52,5 +52,5 @@ class Directory:
         return self._portal.call(self._inner.export_text())
 
     def import_text(self, text: str) -> int:
-        """Write all objects of a TOML file, or none of them; how many there were."""
+        """Import all objects of a TOML file, or none of them; return their number."""
         return self._portal.call(self._inner.import_text(text))

@@ -1,4 +1,4 @@
-"""Exactly once without `await`: the database is used only in the caller's thread.
+"""Works exactly once without `await`; the database is used only in the caller's thread.
 
 with once.step() as step:
     order = orders.receive(timeout=5)
@@ -32,11 +32,11 @@ class ExactlyOnce:
         self._inner = AsyncExactlyOnce(manager, connection, owner, timeout, portal.call)
 
     def step(self) -> Step:
-        """Return a block that happens exactly once as a whole; the first one recovers."""
+        """Return a block that takes effect exactly once as a whole; the first block recovers."""
         return Step(self._inner)
 
     def recover(self) -> Recovered:
-        """Bring to their end the transactions that crashed between prepare and commit."""
+        """End the transactions that a crash interrupted between prepare and commit."""
         return _complete(self._inner.recover())
 
 
@@ -50,13 +50,13 @@ class Step:
 
     @property
     def id(self) -> str:
-        """The transaction's id, which the database will hold."""
+        """The transaction's id, which the database will store."""
         if self._transaction is None:
             raise BadRequest("INVALID_PARAMETER", "the step has not begun: enter its block first")
         return self._transaction.id
 
     def cancel(self) -> None:
-        """Undo all of it at the end of the block, without an error."""
+        """Abort the step at the end of the block, without an error."""
         self._cancelled = True
 
     def __enter__(self) -> Step:
@@ -76,7 +76,7 @@ class Step:
 
 
 def _complete(work: Coroutine[Any, Any, T]) -> T:
-    """Run what never waits: each answer of the manager and of the database is there when it is used."""
+    """Run a coroutine that never waits, because every answer is there at once."""
     try:
         work.send(None)
     except StopIteration as end:

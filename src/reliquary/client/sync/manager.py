@@ -1,4 +1,4 @@
-"""A queue manager without `await`, and how to get one."""
+"""Provides a queue manager without `await`, and the function that connects to one."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Manager(Administration[AsyncManager]):
         return Queue(self._portal, self._inner.queue(name))
 
     def create_queue(self, name: str, *, exist_ok: bool = False, **options: Unpack[QueueOptions]) -> Queue:
-        """Make a queue.  With `exist_ok` one that is there already is left as it is."""
+        """Create a queue.  With `exist_ok` an existing one is not changed."""
         made = self._portal.call(self._inner.create_queue(name, exist_ok=exist_ok, **options))
         return Queue(self._portal, made)
 
@@ -48,11 +48,11 @@ class Manager(Administration[AsyncManager]):
         return self.list_records(QUEUE)
 
     def delete_queue(self, name: str) -> int:
-        """Delete a queue; how many messages went with it."""
+        """Delete a queue, and return the number of its messages."""
         return self._portal.call(self._inner.delete_queue(name))
 
     def reply(self, message: Message, body: Body | OutgoingMessage, **options: Unpack[SendOptions]) -> Sent:
-        """Answer a message: to its response queue, with its id as the correlation."""
+        """Send an answer to the response queue of a message, with its id as the correlation."""
         return self._portal.call(self._inner.reply(message, body, **options))
 
     def transaction(
@@ -65,7 +65,7 @@ class Manager(Administration[AsyncManager]):
         """Return a block that takes effect as a whole; it is aborted when unused for `timeout` seconds.
 
         With the `id` of another coordinator the transaction is external: once prepared, it waits for that
-        coordinator's outcome through every restart.  `owner` names the application that will ask.
+        coordinator's outcome through every restart.  `owner` names the application that will query it.
         """
         return Transaction(self._portal, self._inner.transaction(timeout, id=id, owner=owner))
 
@@ -77,11 +77,11 @@ class Manager(Administration[AsyncManager]):
         return ExactlyOnce(self._portal, self._inner, connection, owner, timeout)
 
     def transactions(self, owner: str | None = None, *, ended: bool = False) -> list[TransactionInfo]:
-        """Transactions that have not ended, of one owner or of all; with `ended` also how others did."""
+        """Return transactions that have not ended, of one owner or of all; with `ended` also ended ones."""
         return self.list_records(TRANSACTION, owner=owner, ended=ended)
 
     def transaction_info(self, transaction: str) -> TransactionInfo:
-        """Return one transaction that has not ended, or whose outcome is remembered."""
+        """Return one transaction that has not ended, or whose outcome is stored."""
         return self.show_record(TRANSACTION, transaction)
 
     def commit(self, transaction: str, *, by: str = "") -> None:
@@ -100,7 +100,7 @@ class Manager(Administration[AsyncManager]):
         return self._portal.call(self._inner.info())
 
     def take_offline(self) -> ManagerInfo:
-        """Let nothing leave for other managers, and take nothing from them, while it runs."""
+        """Stop sending to other managers and receiving from them, until the next start."""
         return self._portal.call(self._inner.take_offline())
 
     def bring_online(self) -> ManagerInfo:
@@ -121,15 +121,15 @@ class Manager(Administration[AsyncManager]):
         return self._portal.call(self._inner.grant(user, *rights, queue=queue))
 
     def deny(self, user: str, *rights: str, queue: str = "") -> AccessInfo:
-        """Let a user or a group not do something, whatever else the list says."""
+        """Deny rights to a user or a group, even if another entry grants them."""
         return self._portal.call(self._inner.deny(user, *rights, queue=queue))
 
     def revoke(self, user: str, *rights: str, queue: str = "") -> AccessInfo:
-        """Take back what was granted or denied; without rights, all of it."""
+        """Remove the entries of a user or group for these rights; without rights, all its entries."""
         return self._portal.call(self._inner.revoke(user, *rights, queue=queue))
 
     def set_owner(self, user: str, *, queue: str = "") -> AccessInfo:
-        """Name another owner, who may always read and change the list."""
+        """Set the owner, who may always read and change the list."""
         return self._portal.call(self._inner.set_owner(user, queue=queue))
 
     def history(self) -> HistoryInfo:
@@ -137,22 +137,22 @@ class Manager(Administration[AsyncManager]):
         return self._portal.call(self._inner.history())
 
     def trace(self, message: str, *, here: bool = False) -> Trace:
-        """Return the way of a message, by its `id`: the events here and at the peers that the server knows.
+        """Return the way of a message, by its `id`: the events here and at the peers of the server.
 
         With `here` no peer is asked.  A peer that does not answer is in `managers`, with the reason.
         """
         return self._portal.call(self._inner.trace(message, here=here))
 
     def export_history(self, to: str = "") -> list[HistoryFileInfo]:
-        """Bring all that has happened into files, and tell which were written; with `to`, copied there."""
+        """Write the whole history to files, and return those that were written; `to` gets copies."""
         return self._portal.call(self._inner.export_history(to))
 
     def verify(self) -> StoreReport:
-        """Read every row of its store and check it."""
+        """Read and check every row of the store."""
         return self._portal.call(self._inner.verify())
 
     def backup(self, path: str, *, with_history: bool = False) -> None:
-        """Copy its store, and its history, into a new folder, on the machine where the manager runs."""
+        """Copy the store, and its history, into a new folder, on the machine of the manager."""
         self._portal.call(self._inner.backup(path, with_history=with_history))
 
     def acts(self, *, limit: int = 100, who: str = "", act: str = "") -> list[ActInfo]:
@@ -160,7 +160,7 @@ class Manager(Administration[AsyncManager]):
         return self._portal.call(self._inner.acts(limit=limit, who=who, act=act))
 
     def reload(self) -> ReloadInfo:
-        """Let a server read its settings anew; the answer says what is in force, and what needs a restart."""
+        """Let a server read its settings again; the answer has the changes, and those that need a restart."""
         return self._portal.call(self._inner.reload())
 
 
@@ -178,10 +178,10 @@ def connect(
         with connect() as qm:
             qm.queue("orders").send("hello")
 
-    `control` is the control plane's address, by default the next port; `tls` is for https, by
-    default what the system trusts; `token`, or `user` with `password`, says who asks, by default the
-    token of RELIQUARY_TOKEN, and without any the anonymous user does.  A server is not spoken to
-    before the first request; a folder is opened now, and is locked meanwhile.
+    `control` is the control plane's address, by default the next port; `tls` is for https, by default
+    what the system trusts; `token`, or `user` with `password`, authenticates, by default the token of
+    RELIQUARY_TOKEN; without any the user is anonymous.  The connection to a server is opened with the
+    first request; a folder is opened and locked now.
 
     With `mqqp://host[:port]/private$/orders` queues of another manager, ours or MSMQ, are read:
 

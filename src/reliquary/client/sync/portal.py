@@ -1,7 +1,7 @@
-"""An event loop in a thread of its own, and calls into it from threads that have none.
+"""Runs an event loop in a separate thread, and calls into it from other threads.
 
-Each call carries the caller's context along, so that a transaction entered in a thread is known to
-the requests of that thread and to no others.
+Each call has the context of its caller, so that a transaction of a thread applies only to the requests
+of that thread.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class Portal:
-    """A loop that runs until it is closed; it does not keep the process alive."""
+    """A loop that runs until it is closed, and does not keep the process alive."""
 
     def __init__(self) -> None:
         self._started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
@@ -41,7 +41,7 @@ class Portal:
         await stop.wait()
 
     def call(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run this in the loop and wait for it."""
+        """Run an awaitable in the loop and wait for its result."""
         if self._closed:
             work.close()
             raise BadRequest("CLOSED", "the manager is closed")
@@ -50,13 +50,13 @@ class Portal:
         self._loop.call_soon_threadsafe(call.start)
         try:
             call.ended.acquire()
-        except BaseException:  # an interrupt came while we waited
+        except BaseException:  # an interrupt came during the wait
             self._loop.call_soon_threadsafe(call.cancel)
             raise
         return call.result()
 
     def iterate(self, items: AsyncIterator[T]) -> Iterator[T]:
-        """Go through these, each fetched when it is asked for."""
+        """Yield the items of an asynchronous iterator, each fetched when it is requested."""
         while True:
             try:
                 item = self.call(_next(items))
@@ -65,7 +65,7 @@ class Portal:
             yield item
 
     def close(self) -> None:
-        """End the loop; what still runs in it is cancelled."""
+        """End the loop, and cancel the running tasks."""
         if not self._closed:
             self._closed = True
             self._loop.call_soon_threadsafe(self._stop.set)
@@ -84,7 +84,7 @@ class _Call(Generic[T]):
         self._work = work
         self._task: asyncio.Task[T] | None = None
         self.ended = Lock()
-        """Free when the coroutine has ended."""
+        """A lock that is released when the coroutine has ended."""
         self.ended.acquire()
 
     def start(self) -> None:
@@ -101,7 +101,7 @@ class _Call(Generic[T]):
         self._task.cancel()
 
     def result(self) -> T:
-        """Return the result once it has ended; CancelledError is the one of threads."""
+        """Return the result after the end; raise the CancelledError of threads."""
         assert self._task is not None, "a call that has ended was begun"
         try:
             return self._task.result()
@@ -120,7 +120,7 @@ Inner = TypeVar("Inner", bound=Closing)
 
 
 class OnPortal(Generic[Inner]):
-    """An asynchronous object with an event loop of its own; leaving the block closes both."""
+    """An asynchronous object with its own event loop; the end of the block closes both."""
 
     def __init__(self, portal: Portal, inner: Inner) -> None:
         self._portal = portal
@@ -128,7 +128,7 @@ class OnPortal(Generic[Inner]):
         self._closed = False
 
     def close(self) -> None:
-        """Let go of the server or the folder; what waits there goes on when it is opened again."""
+        """Close the server connection or the folder; waiting messages are sent after it is opened again."""
         if self._closed:
             return
         self._closed = True

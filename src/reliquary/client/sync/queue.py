@@ -1,4 +1,4 @@
-"""Blocking versions of `AsyncQueue` and `AsyncOpenQueue`: send and receive without `await`."""
+"""Provides the blocking versions of `AsyncQueue` and `AsyncOpenQueue`, which send and receive messages."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Queue:
 
     @property
     def name(self) -> str:
-        """The name it was asked for by."""
+        """The name with which this object was made."""
         return self._inner.name
 
     # -- messages
@@ -40,7 +40,7 @@ class Queue:
     def send_many(
         self, bodies: Iterable[Body | OutgoingMessage], **options: Unpack[SendOptions]
     ) -> list[Sent]:
-        """Send many in one request: all of them or none.  `options` are for each of them."""
+        """Send several messages in one request: all of them or none.  `options` are for each of them."""
         return self._portal.call(self._inner.send_many(bodies, **options))
 
     def request(
@@ -52,59 +52,62 @@ class Queue:
     ) -> Message | None:
         """Send one message and wait for the reply to it in the queue `answers`; None when none comes.
 
-        The receiver answers with `qm.reply(message, ...)`.  Many may share a queue of answers.
+        The receiver answers with `qm.reply(message, ...)`.  Many callers may share a queue of answers.
         """
         return self._portal.call(self._inner.request(body, answers, timeout, **options))
 
     def receive(self, timeout: float | None = 0) -> Message | None:
-        """Take the first message, or None when none comes in `timeout` seconds; None waits for ever."""
+        """Receive the first message; None if none comes in `timeout` seconds.
+
+        A timeout of None has no limit.
+        """
         return self._portal.call(self._inner.receive(timeout))
 
     def receive_many(self, count: int, timeout: float | None = 0) -> list[Message]:
-        """Take up to `count` messages: those that are there, or wait for the first."""
+        """Receive up to `count` messages, and wait only for the first."""
         return self._portal.call(self._inner.receive_many(count, timeout))
 
     def peek(self, timeout: float | None = 0) -> Message | None:
-        """Look at the first message and leave it there."""
+        """Return the first message without removing it."""
         return self._portal.call(self._inner.peek(timeout))
 
     def lookup(self, lookup_id: int, seek: Seek = "current", *, receive: bool = False) -> Message | None:
-        """Return the message at a place, or next to it; None when there is none.  `receive` takes it."""
+        """Return the message at a position, or next to it; None if there is none.  `receive` removes it."""
         return self._portal.call(self._inner.lookup(lookup_id, seek, receive=receive))
 
     def browse(self, after: int | None = None) -> Iterator[Message]:
-        """Look at all messages in their order, behind a place if one is given; none is taken."""
+        """Yield all messages in order without removing them, after a position if one is given."""
         for page in self._portal.iterate(self._inner.pages(after)):
             yield from page
 
     def move(self, message: Message | int, target: str) -> None:
-        """Put a message, or the one at this lookup id, into another queue, such as `orders;retry`."""
+        """Move a message, or the one with this lookup id, into another queue, such as `orders;retry`."""
         self._portal.call(self._inner.move(message, target))
 
     def reject(self, message: Message | int) -> None:
-        """Refuse a message that waits: it is gone, and a dead letter if its sender asked for that."""
+        """Refuse a waiting message: it is removed, and becomes a dead letter if its sender asked for that."""
         self._portal.call(self._inner.reject(message))
 
     def poison(self) -> Queue:
-        """Return the subqueue for messages that were returned too often; it exists once there was one."""
+        """Return the subqueue for messages that were returned too often; it exists after the first one."""
         return Queue(self._portal, self._inner.poison())
 
     def return_poison(self, *messages: Message | int) -> int:
-        """Put these, or all that were put aside, back into this queue, to be tried anew; how many."""
+        """Move these poison messages, or all of them, back into this queue; return their number."""
         return self._portal.call(self._inner.return_poison(*messages))
 
     def consume(self, batch: int = 64, hold: float = 30, timeout: float | None = None) -> Consumer:
-        """Take message after message, each at least once; see `AsyncConsumer`."""
+        """Receive messages one after another, each at least once; see `AsyncConsumer`."""
         return Consumer(self._portal, self._inner.consume(batch, hold, timeout))
 
     # -- open queues and cursors
 
     def open(self, access: Access = "receive", share: Share = "deny-none", lease: float = 60) -> OpenQueue:
-        """Hold the queue open: `with queue.open(share="deny-receive") as alone: ...`."""
+        """Keep the queue open: `with queue.open(share="deny-receive") as alone: ...`."""
         return OpenQueue(self._portal, self._inner.open(access, share, lease))
 
     def cursor(self, access: Access = "receive") -> Cursor:
-        """Walk through the queue: `with queue.cursor() as cursor: ...`."""
+        """Return a cursor: `with queue.cursor() as cursor: ...`."""
         return Cursor(self._portal, self._inner.cursor(access))
 
     # -- the queue itself
@@ -114,20 +117,20 @@ class Queue:
         return self._portal.call(self._inner.info())
 
     def change(self, **options: Unpack[QueueOptions]) -> QueueInfo:
-        """Give it other settings; what is not named stays as it is."""
+        """Change settings of the queue; the others stay."""
         return self._portal.call(self._inner.change(**options))
 
     def purge(self) -> int:
-        """Remove all its messages; how many there were."""
+        """Remove all its messages, and return their number."""
         return self._portal.call(self._inner.purge())
 
     def delete(self) -> int:
-        """Delete it; how many messages went with it."""
+        """Delete the queue, and return the number of its messages."""
         return self._portal.call(self._inner.delete())
 
 
 class OpenQueue(Queue):
-    """Does the work of AsyncOpenQueue: a queue that is held open while its block runs."""
+    """Does the work of AsyncOpenQueue: a queue that is open during its block."""
 
     def __init__(self, portal: Portal, inner: AsyncOpenQueue) -> None:
         super().__init__(portal, inner)

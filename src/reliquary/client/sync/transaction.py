@@ -1,4 +1,4 @@
-"""Transactions without `await`: the block belongs to the thread that entered it."""
+"""Provides transactions without `await`; a block belongs to the thread that entered it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Transaction:
 
     @property
     def id(self) -> str:
-        """The name by which everyone knows it."""
+        """The id of the transaction."""
         return self._inner.id
 
     def queue(self, name: str) -> Queue:
@@ -31,15 +31,15 @@ class Transaction:
         return Queue(self._portal, self._inner.queue(name))
 
     def prepare(self) -> None:
-        """Put all it did on disk; from now on only commit or abort ends it."""
+        """Store all its work on disk; from now on only commit or abort ends it."""
         self._portal.call(self._inner.prepare())
 
     def commit(self) -> None:
-        """Let all of it take effect now; leaving the block does it otherwise."""
+        """Commit the transaction now, before the end of the block."""
         self._portal.call(self._inner.commit())
 
     def abort(self) -> None:
-        """Undo all of it now."""
+        """Abort the transaction now."""
         self._portal.call(self._inner.abort())
 
     def __enter__(self) -> Transaction:

@@ -3,7 +3,7 @@
     positions --> the wanted ones --> columns of the position
                         '--> records, only if a column asks for them --> columns of the message
 
-A column whose rows all have one value has no cost per row if the reader accepts runs: such columns are
+A column whose rows all have one value has no cost per row if the reader accepts runs: these columns are
 run-end encoded in Arrow, and each batch has the value once.  A reader may request compressed buffers,
 which save bytes in a network.
 """

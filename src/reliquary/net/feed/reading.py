@@ -149,7 +149,7 @@ class Readings:
         )
 
     async def _pieces(self, asked: Range, columns: Columns, page: FeedRead) -> AsyncGenerator[memoryview]:
-        """Yield record batches; the next pages are read at the same time."""
+        """Yield record batches; the next pages are read concurrently."""
         group = await self._joined(asked, columns, page)
         while True:
             coming = None

@@ -270,3 +270,43 @@ def test_an_order_acknowledgement_that_waits_for_the_window_confirms_no_message_
         bench.advance(1)
     assert [each.body.number for each in peer.order_acks] == [1, 1, 2]
     assert [each.message_class for each in peer.final_acks] == [0x8000]
+
+
+IMPOSTOR = "10.0.0.66"
+
+
+@pytest.mark.mqqb("T-70", "T-79")
+@pytest.mark.spec("QB-303", "QB-308")
+@pytest.mark.parametrize("first", [True, False], ids=["before the sender", "while the sender is connected"])
+def test_a_caller_that_claims_the_guid_of_a_sender_gets_none_of_its_acknowledgements(first: bool) -> None:
+    bench, peer = receiving()
+    peer.user(b"1", to=LEDGER, stream=(1, 0), negative_journaling=True)
+    if first:
+        peer.lose()
+    impostor = bench.accepted(IMPOSTOR, PEER)
+    if first:
+        peer = bench.accepted()
+    peer.user(b"2", to=LEDGER, stream=(2, 1), negative_journaling=True)
+    bench.advance(1)
+    bench.receive("ledger")
+    assert [each.body.number for each in peer.order_acks] == [2]
+    assert [each.body.number for each in peer.final_acks] == [1]
+    assert impostor.messages == []
+
+
+@pytest.mark.mqqb("T-71")
+def test_acknowledgements_that_another_caller_would_get_go_to_the_sender_when_it_comes_back() -> None:
+    bench, peer = receiving()
+    peer.user(b"1", to=LEDGER, stream=(1, 0), negative_journaling=True)
+    peer.user(b"2", to=LEDGER, stream=(2, 1), negative_journaling=True)
+    peer.lose()
+    impostor = bench.accepted(IMPOSTOR, PEER)
+    bench.receive("ledger")  # without a session at its address, the sender may have moved
+    assert [each.body.number for each in impostor.final_acks] == [1]
+    back = bench.accepted()
+    bench.receive("ledger")
+    assert [each.body.number for each in back.final_acks] == [1, 2]
+    bench.advance(1)
+    back.ack_all()
+    assert [each.body.number for each in back.final_acks] == [1, 2]
+    assert bench.mqqb.counts[Count.FINAL_ACKS_LOST] == 0

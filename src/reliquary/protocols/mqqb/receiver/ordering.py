@@ -122,7 +122,7 @@ def send_order_ack(state: State, incoming: Incoming, now: Instant) -> None:
     Without a session it waits: the sender is dialled a few times, and its next session gets it (T-70).
     """
     sender, place = incoming.key[0], incoming.place
-    session = session_of_sender(state, sender)
+    session = session_of_sender(state, sender, incoming.stream.receipts_to)
     if session is not None and _is_delayed(state, incoming, session, now):
         incoming.waiting = True
         state.draft.ask(SetTimer((ORDER_ACK, place), state.receiver.coalescing.delay))
@@ -174,7 +174,7 @@ def on_session_open(state: State, session: Session, now: Instant) -> None:
     """Send the order acknowledgements that waited for a session with this peer."""
     for place in list(state.receiver.owed):
         incoming = state.places[place]
-        if session_of_sender(state, incoming.key[0]) is session:
+        if session_of_sender(state, incoming.key[0], incoming.stream.receipts_to) is session:
             if incoming.waiting:
                 state.draft.ask(CancelTimer((ORDER_ACK, place)))
             send_order_ack(state, incoming, now)

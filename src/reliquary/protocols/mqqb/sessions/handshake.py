@@ -16,9 +16,9 @@ from reliquary.base.time import MILLISECOND, Duration, Instant
 from reliquary.base.turn import CancelTimer, SetTimer, Warn
 from reliquary.protocols.mqqb.sessions import links
 from reliquary.protocols.mqqb.sessions.closing import CLEANUP, INITIALIZATION, close
-from reliquary.protocols.mqqb.sessions.opening import MILLISECONDS, is_full, timestamp
+from reliquary.protocols.mqqb.sessions.opening import MILLISECONDS, is_full, session_of_sender, timestamp
 from reliquary.protocols.mqqb.sessions.phases import Phase
-from reliquary.protocols.mqqb.state import Count, Session, State
+from reliquary.protocols.mqqb.state import Count, Session, SessionQueue, State
 from reliquary.queueing.model.message import NO_GUID
 from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingEvent
 from reliquary.wire.packet.internal import (
@@ -115,9 +115,20 @@ def open_session(state: State, session: Session, window: int, now: Instant) -> N
     state.by_peer.setdefault(session.peer, []).append(session.number)
     state.hops.pop(session.host, None)
     for queue, route in sorted(state.sender.routes.items()):
-        bound = state.sessions.get(route.session)
-        waits = (bound is None or not bound.is_open) and not route.paused
         # the peer may be a manager that cannot be dialled
-        is_its_own = route.manager == session.peer != NO_GUID
-        if (waits and is_its_own) or (queue in session.routes and route.session == session.number):
+        is_its_own = route.manager == session.peer != NO_GUID and not route.paused
+        if queue in session.routes and route.session == session.number:
             links.connect(state, session, route)
+        elif is_its_own and session_of_sender(state, route.manager) is session:
+            _connect_acknowledgements(state, session, route)
+
+
+def _connect_acknowledgements(state: State, session: Session, route: SessionQueue) -> None:
+    """Let the acknowledgements for a manager use this session, unless they use one from its address."""
+    bound = state.sessions.get(route.session)
+    if bound is not None and bound.is_open:
+        if bound.address == session.address:
+            return
+        bound.routes.discard(route.queue)  # it is another caller that claims the GUID, or an older address
+        links.lose(state, route, OutgoingEvent.SESSION_CLEANED_UP, ConnectionStatus.CONNECTION_NOT_READY)
+    links.connect(state, session, route)

@@ -33,20 +33,17 @@ MILLISECONDS: Final = 0xFFFFFFFF
 """The milliseconds in TimeStamp, modulo 2**32."""
 
 
-def session_to(state: State, host: str, manager: UUID = NO_GUID) -> Session | None:
-    """Return the session to a host or to a manager, open or being opened; None if there is none."""
-    if host:
-        number = state.by_host.get(host)
-        if number is not None:
-            return state.sessions[number]
-        found = _session_at(state, (host, *state.hops.get(host, ())), state.settings.port_of(host))
-        if found is not None:
-            return found
-        manager, address = state.known_at.get(host, (NO_GUID, ""))
-        same = [each for each in state.by_peer.get(manager, ()) if state.sessions[each].address == address]
-        return state.sessions[same[-1]] if same else None
-    numbers = state.by_peer.get(manager) if manager != NO_GUID else None
-    return state.sessions[numbers[-1]] if numbers else None
+def session_to(state: State, host: str) -> Session | None:
+    """Return the session to a host, open or being opened; None if there is none."""
+    number = state.by_host.get(host)
+    if number is not None:
+        return state.sessions[number]
+    found = _session_at(state, (host, *state.hops.get(host, ())), state.settings.port_of(host))
+    if found is not None:
+        return found
+    manager, address = state.known_at.get(host, (NO_GUID, ""))
+    same = [each for each in state.by_peer.get(manager, ()) if state.sessions[each].address == address]
+    return state.sessions[same[-1]] if same else None
 
 
 def _session_at(
@@ -84,10 +81,19 @@ def _join(state: State, session: Session, addresses: tuple[str, ...]) -> bool:
     return True
 
 
-def session_of_sender(state: State, sender: UUID) -> Session | None:
-    """Return an open session with the manager that sends a stream, or that brought its last message."""
+def session_of_sender(state: State, sender: UUID, address: str = "") -> Session | None:
+    """Return an open session with the manager that sends a stream, or that brought its last message.
+
+    Any caller may claim the GUID of a sender, so a session from `address` is preferred; without it, one from
+    the address of its last message.
+    """
     found = state.by_peer.get(sender) or state.by_peer.get(state.receiver.peers.get(sender, NO_GUID))
-    return state.sessions[found[-1]] if found else None
+    if not found:
+        return None
+    if len(found) > 1:
+        address = address or address_of_sender(state, sender)
+        found = [each for each in found if state.sessions[each].address == address] or found
+    return state.sessions[found[-1]]
 
 
 def address_of_sender(state: State, sender: UUID) -> str:
@@ -104,9 +110,7 @@ def connect_route(state: State, route: SessionQueue, now: Instant) -> None:
     """Find or open the session of an outgoing queue (QB-170 to QB-174); G-54: always if there is none."""
     # DEPARTS from 3.1.7.12 (QB-272): a session is opened whenever there is none, because the history of
     # connections is never empty again after the first one (G-54).
-    session = session_to(state, route.host, route.manager)
-    if session is None and route.manager != NO_GUID:
-        session = session_of_sender(state, route.manager)
+    session = session_to(state, route.host) if route.host else session_of_sender(state, route.manager)
     if session is not None and session.is_open:
         links.connect(state, session, route)
         return

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from bench.backlog import MIB, Sample, dequeue, enqueue, stalls
 from bench.choices import some_of
 from bench.server import DATA_PORT, Server, run_load
-from bench.slopes import Point, dear, line, slope
+from bench.slopes import Point, expensive, line, slope
 
 RESULTS = Path(__file__).parent / "results"
 CASES = {
@@ -182,7 +182,7 @@ def _print(axis: str, rows: list[Row]) -> None:
 
 
 def judged(axis: str, rows: list[Row]) -> list[str]:
-    """Return a line for each cost of an axis: how it grows, and which cases are too dear."""
+    """Return a line for each cost of an axis: how it grows, and which cases are too expensive."""
     costs: dict[str, Callable[[Row], float]] = {"a message": processor}
     if axis == "depth":
         costs = {
@@ -195,7 +195,7 @@ def judged(axis: str, rows: list[Row]) -> list[str]:
         text = f"{name} costs {points[0].cost:.0f} us in the smallest case, slope {slope(points):+.3f}"
         if axis == "size":
             text += f", {line(points).rising * 1000:.2f} us for each KB"
-        beyond = dear(points, bytes_count=axis == "size")
+        beyond = expensive(points, bytes_count=axis == "size")
         over = ", ".join(f"{point.extent:,.0f} ({point.cost / points[0].cost:.2f})" for point in beyond)
         lines.append(f"{text}; {f'more than 20 % dearer: {over}' if over else 'no case is 20 % dearer'}")
     slow = [row["extent"] for row in rows if axis == "depth" and _is_slow(row)]

@@ -7,7 +7,7 @@ one run with these, are the reference: the ratio to them says more than figures 
 Windows adds the SID of the user to each message: `received` and `received-sid` come from a peer that only
 writes packets, recoverable ones, and show what that costs the receiver.
 
-A session acknowledgement speaks for 32 messages and an order acknowledgement for 128; what is left waits half
+A session acknowledgement confirms 32 messages and an order acknowledgement for 128; what is left waits half
 a second for its timer.  The number of messages is a multiple of both, so no timer is measured.
 """
 

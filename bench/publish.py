@@ -28,7 +28,7 @@ from reliquary.client.feed import FeedClient, StageKey
 
 PORT = 18860
 PART = 100_000
-"""Messages of a part."""
+"""The number of messages in a part."""
 EXPIRES = 86_400
 """Seconds after which the messages of the second batch expire."""
 ALONE = 2.0

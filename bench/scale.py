@@ -32,7 +32,7 @@ ROWS = 50_000
 SPARK_US = 4.3
 """Processor time of Spark for one row with all columns of a message of 1 KB, by `./dev bench spark`."""
 EXECUTOR_CORES = 4
-"""Cores of an executor."""
+"""The number of cores of an executor."""
 HISTORY_EVENTS = 3
 """Events of a message: it comes, is handed out, and goes."""
 HISTORY_BYTES = 0.5

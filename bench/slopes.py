@@ -1,4 +1,4 @@
-"""How a cost grows: the slope over many cases, and whether a case is dear beside the smallest."""
+"""How a cost grows: the slope over many cases, and whether a case is expensive beside the smallest."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def line(points: Sequence[Point]) -> Line:
     return Line(small.cost - rising * small.extent, rising)
 
 
-def dear(points: Sequence[Point], *, bytes_count: bool = False) -> list[Point]:
+def expensive(points: Sequence[Point], *, bytes_count: bool = False) -> list[Point]:
     """Return the cases whose cost is more than allowed; cases that bytes dominate are not judged."""
     allowed = ALLOWED * min(points).cost
     fitted = line(points)

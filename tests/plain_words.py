@@ -7,7 +7,8 @@ import re
 UNWANTED = re.compile(
     r"\b(the same|such(?! as)|whoever|somebody|nobody|anybody|everybody|likewise|so many|told|he|his|him"
     r"|(?:of|in) the digest|tradesmen|refuge|shelf|bury|stirred|belongings|bringer|scenery|graves"
-    r"|in silence|in vain|(?:tells?|speaks?) of|wounds?|at home|all is well|of the house|comes home)\b",
+    r"|dear|bites?|vouch(?:es)?|fates?|learns|speaks?|spoken"
+    r"|in silence|in vain|tells? of|wounds?|at home|all is well|of the house|comes home)\b",
     re.IGNORECASE,
 )
 """A pronoun hides its noun, a metaphor its meaning."""

@@ -336,12 +336,12 @@ def test_every_id_that_is_cited_is_defined_in_the_requirements() -> None:
 
 # Words that names, docstrings, comments and texts do without.
 UNWANTED_NAMES = re.compile(
-    r"(?:^|_)(?:told|untold|nobody|somebody|anybody|whoever|the_same|such|he|his|him|shelf|refuge|bury|buried"
+    r"(?:^|_)(?:told|untold|so_many|dear|vouches|nobody|somebody|anybody|whoever|the_same|such|he|his|him|shelf|refuge|bury|buried"
     r"|stirred|belongings|bringer|scenery|graves|tradesmen|weather)(?:_|$)"
 )
 """Words that names of functions, classes, parameters, variables and files do without."""
 MAY_BE_UNWANTED = re.compile(
-    r"(?i:told|nobody|somebody|anybody|whoever|the_same|shelf|refuge|bury|buried|stirred|belongings|bringer"
+    r"(?i:told|so_many|dear|vouches|nobody|somebody|anybody|whoever|the_same|shelf|refuge|bury|buried|stirred|belongings|bringer"
     r"|scenery|graves|tradesmen|weather)|_(?:he|his|him|such)(?:_|\b)|\b(?:he|his|him|such)(?:_|\s*[=:,)])"
 )
 MOST_SHORT = 30

@@ -116,7 +116,7 @@ class Link(asyncio.Protocol, ABC):
             self._waiter = None
 
     def fail(self, why: str) -> None:
-        """The peer refused something: what waits learns of it."""
+        """The peer refused a request: all that waits fails with its reason."""
         self._failure = RuntimeError(why)
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_exception(self._failure)

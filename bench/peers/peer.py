@@ -49,7 +49,7 @@ class Measured(ABC):
     need: ClassVar[Need]
     port: ClassVar[int]
     program: ClassVar[str] = "bench.peers.load"
-    """The load that speaks its protocol."""
+    """The load, which uses the protocol of the peer."""
 
     @property
     @abstractmethod

@@ -53,12 +53,12 @@ def test_a_deep_queue_is_compared_by_rate_and_by_processor_time() -> None:
     assert ratios("enqueue", shallow, slow) == {"enqueue_ratio": 0.7, "enqueue_processor_ratio": 0.8}
 
 
-def test_a_dear_case_is_named_with_its_ratio() -> None:
+def test_an_expensive_case_is_named_with_its_ratio() -> None:
     (line,) = judged("queues", [row(1, 100.0), row(10, 100.0), row(1_000, 150.0)])
     assert line.endswith("more than 20 % dearer: 1,000 (1.50)")
 
 
-def test_without_a_dear_case_the_slope_is_still_printed() -> None:
+def test_without_an_expensive_case_the_slope_is_still_printed() -> None:
     (line,) = judged("connections", [row(1, 100.0), row(100, 100.0)])
     assert line == ("a message costs 100 us in the smallest case, slope +0.000; no case is 20 % dearer")
 

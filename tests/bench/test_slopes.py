@@ -1,10 +1,10 @@
-"""How growth is judged: powers, lines, and cases that are dear."""
+"""How growth is judged: powers, lines, and cases that are too expensive."""
 
 from __future__ import annotations
 
 import pytest
 
-from bench.slopes import Line, Point, dear, line, slope
+from bench.slopes import Line, Point, expensive, line, slope
 
 
 @pytest.mark.parametrize("power", [0.0, 0.5, 1.0, -0.25])
@@ -30,12 +30,12 @@ def test_a_cost_that_falls_has_no_rising_part() -> None:
     assert line([Point(1, 500.0), Point(1_000, 100.0)]) == Line(500.0, 0.0)
 
 
-def test_a_case_is_dear_when_it_costs_a_fifth_more_than_the_smallest() -> None:
+def test_a_case_is_expensive_when_it_costs_a_fifth_more_than_the_smallest() -> None:
     points = [Point(1, 100.0), Point(10, 119.0), Point(100, 121.0), Point(1_000, 60.0)]
-    assert dear(points) == [Point(100, 121.0)]
+    assert expensive(points) == [Point(100, 121.0)]
 
 
 def test_a_case_that_bytes_dominate_is_not_judged() -> None:
     points = [Point(100, 101.0), Point(1_000, 160.0), Point(1_000_000, 10_100.0)]
-    assert dear(points, bytes_count=True) == [Point(1_000, 160.0)]
-    assert dear(points) == points[1:]
+    assert expensive(points, bytes_count=True) == [Point(1_000, 160.0)]
+    assert expensive(points) == points[1:]

@@ -88,7 +88,7 @@ def test_it_is_detached_and_attached(run: Run) -> None:
         (("add", "site", "north"), "an attribute is NAME=VALUE, not 'north'"),
         (("add", "site", "name=a", "name=b"), "name is given twice"),
         (("add", "site", "colour=red"), "site has no attribute 'colour'"),
-        (("add", "routing-link", "actual_cost=dear"), "actual_cost cannot be 'dear'"),
+        (("add", "routing-link", "actual_cost=high"), "actual_cost cannot be 'high'"),
         (("add", "house", "name=a"), "'house' is not one of"),
         (("add", "site"), "name is empty"),
         (("list", "site", "--where", "red"), "a condition is ATTRIBUTE=VALUE"),

@@ -17,7 +17,7 @@ class Fate(Enum):
 
     PASS = "pass"
     LOSE_REQUEST = "the server never sees it"
-    LOSE_ANSWER = "the server has done it, the client never learns"
+    LOSE_ANSWER = "the server has done it, the client never gets the answer"
 
 
 @dataclass
@@ -27,11 +27,11 @@ class Lossy:
     target: str
     address: str = ""
     fates: list[tuple[str, Fate]] = field(default_factory=list)
-    """Ends of paths and their fates; each is used once, in this order."""
+    """Ends of paths and their outcomes; each is used once, in this order."""
     seen: list[str] = field(default_factory=list)
 
     def lose(self, ending: str, fate: Fate = Fate.LOSE_ANSWER) -> None:
-        """Let the next request whose path ends like this have this fate."""
+        """Let the next request whose path ends like this have this outcome."""
         self.fates.append((ending, fate))
 
     def fate(self, path: str) -> Fate:

@@ -36,7 +36,7 @@ def served(
 ) -> Iterator[Served]:
     """Run a server while the block runs; a certificate's file holds its key too.
 
-    With `client_ca`, clients must show a certificate that it vouches for.
+    With `client_ca`, clients must show a certificate that it signed.
     """
     settings = Settings(
         folder=folder,

@@ -1,4 +1,4 @@
-"""The ledger bites: each way to break a promise is found, and nothing that may happen is blamed."""
+"""The ledger detects each way to break a promise, and nothing that may happen is blamed."""
 
 from __future__ import annotations
 

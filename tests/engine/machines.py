@@ -102,7 +102,7 @@ class Scribe:
 
 
 class Gossip:
-    """Hears rumours and keeps notes of its own; up to three times it tells them on."""
+    """Handles rumours and keeps notes of its own; up to three times it tells them on."""
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows

@@ -40,7 +40,7 @@ class Shout(Signal, frozen=True):
 
 
 class Ears:
-    """A machine that notes what it hears, and says what it is given as an event."""
+    """A machine that notes each signal, and sends the signals of an event."""
 
     def __init__(self) -> None:
         self.heard: list[Signal] = []

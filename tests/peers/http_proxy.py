@@ -49,7 +49,7 @@ def scripted(fates: Mapping[int, Fate], containing: bytes = b"") -> Plan:
 
 
 def every(step: int, fate: Fate, containing: bytes = b"") -> Plan:
-    """Return a plan with this fate for every `step`th request that contains these bytes."""
+    """Return a plan with this treatment for every `step`th request that contains these bytes."""
     seen = 0
 
     def plan(request: bytes) -> Fate:
@@ -61,7 +61,7 @@ def every(step: int, fate: Fate, containing: bytes = b"") -> Plan:
 
 
 def seeded(seed: int, shares: Mapping[Fate, float], containing: bytes = b"") -> Plan:
-    """Return a plan by chance: each fate has its share of the requests that contain these bytes."""
+    """Return a plan by chance: each treatment has its share of the requests that contain these bytes."""
     chance = random.Random(seed)
 
     def plan(request: bytes) -> Fate:
@@ -74,7 +74,7 @@ def seeded(seed: int, shares: Mapping[Fate, float], containing: bytes = b"") -> 
 
 
 def pass_all(_request: bytes) -> Fate:
-    """Return the fate of a proxy that changes nothing."""
+    """Return the treatment by a proxy that changes nothing."""
     return Fate.PASS
 
 
@@ -84,7 +84,7 @@ class HttpProxy:
     def __init__(self, target_port: int, plan: Plan = pass_all) -> None:
         self.plan = plan
         self.counts: Counter[Fate] = Counter()
-        """How many requests had each fate."""
+        """The number of requests with each treatment."""
         self.port = 0
         self.target_port = target_port
         """Where requests go; a test may change it."""

@@ -172,7 +172,7 @@ class ImpacketPeer:
         dce = link.get_dce_rpc()
         if self._level:
             link.set_credentials(USER, self._password)
-            dce.set_auth_type(rpcrt.RPC_C_AUTHN_WINNT)  # with SPNEGO it speaks Kerberos alone
+            dce.set_auth_type(rpcrt.RPC_C_AUTHN_WINNT)  # with SPNEGO it supports Kerberos only
             dce.set_auth_level(self._level)
         dce.connect()
         dce.bind(interface, transfer_syntax=NDR64 if self._ndr64 else NDR20)

@@ -1,4 +1,4 @@
-"""Our manager in a process that speaks MQQP, for tests with clients of others."""
+"""Our manager in a process that uses MQQP, for tests with clients of others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a library of others warns of is not heard."""
+"""Warnings of libraries are ignored."""
 
 from __future__ import annotations
 

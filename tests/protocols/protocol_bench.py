@@ -24,7 +24,7 @@ def effects_of(module: ModuleType) -> set[type[Effect]]:
 
 
 class ProtocolBench(Bench):
-    """A manager that speaks a protocol; each has a bench of its own that says which."""
+    """A manager that uses a protocol; each has a bench of its own that says which."""
 
     ADDRESSED: ClassVar[Event]
     """The event that announces the addresses at which the server listens."""

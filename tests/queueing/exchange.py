@@ -8,7 +8,7 @@ exchange.happen(OutgoingEvent.FAILED, ConnectionStatus.DNS_FAILURE)
 Exchange(Loopback())                      a carrier that does its work alone
 
 URLs and agents are claimed by the carriers of SRMP and HTTPR, everything else by one that is called "clerk";
-the Clerk speaks for all three.
+the Clerk acts for all three.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Say(Event, frozen=True):
 
 
 class Clerk:
-    """A carrier for every destination, which a test speaks for."""
+    """A carrier for every destination, whose signals a test sends."""
 
     DIRECTED: Final[tuple[type[Signal], ...]] = (
         ConnectionWanted, SendUserMessage, QueuePaused, QueueResumed, ArrivalJudged, MessageWithdrawn,
@@ -157,7 +157,7 @@ class Exchange(Bench):
 
     @property
     def clerk(self) -> Clerk:
-        """The carrier, where it is one that a test speaks for."""
+        """The carrier, if a test sends its signals."""
         assert isinstance(self.carrier, Clerk)
         return self.carrier
 

@@ -1,4 +1,4 @@
-"""A bench with the words of the scenarios: the events that others may hear, handles, cursors, waits.
+"""A bench with the words of the scenarios: the events that others may receive, handles, cursors, waits.
 
 A scene is one scenario T01 to T80 of the list this manager was built from: given, when, then.  It is
 marked with its number and with the requirements it shows; `test_every_scene_is_played` counts them.

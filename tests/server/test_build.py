@@ -117,7 +117,7 @@ def test_a_stop_answers_all_that_was_asked_and_keeps_what_it_took(tmp_path: Path
     disk.close()
 
 
-def test_both_planes_speak_tls_with_one_certificate(tmp_path: Path) -> None:
+def test_both_planes_use_tls_with_one_certificate(tmp_path: Path) -> None:
     settings = Settings(
         folder=tmp_path / "data", data_port=0, control_port=0, tls_certificate=PEM, tls_key=PEM
     )
@@ -169,7 +169,7 @@ def test_clients_of_both_planes_may_have_to_show_a_certificate(tmp_path: Path) -
     assert asyncio.run(scene(True)) == [[200, 0, 0]] * 2
 
 
-def test_the_data_plane_speaks_with_and_without_tls_at_one_time(tmp_path: Path) -> None:
+def test_the_data_plane_has_a_port_with_tls_and_one_without(tmp_path: Path) -> None:
     ours, theirs = Authority(tmp_path, "ours"), Authority(tmp_path, "theirs")
     own, client, stranger = ours.vouch("a.example"), ours.vouch("b.example"), theirs.vouch("c.example")
     settings = Settings(

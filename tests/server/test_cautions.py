@@ -75,7 +75,7 @@ def test_a_plain_port_beside_one_that_requires_certificates_is_named() -> None:
     }
     assert reported(Bench(), **tls) == []
     [said] = reported(Bench(), data_tls_port=0, **tls)
-    assert said.startswith("access: tls_client_required counts at data_tls_port; clients of data_port speak")
+    assert said.startswith("access: tls_client_required counts at data_tls_port; clients of data_port use")
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,7 @@ class Trusted:
         }  # fmt: skip
 
 
-def test_agents_speak_by_tls_when_they_know_each_other(tmp_path: Path) -> None:
+def test_agents_use_tls_when_they_trust_each_other(tmp_path: Path) -> None:
     among = Trusted(tmp_path)
     known = HttprOptions(protocol=HttprSettings(**SOON), **among.trust)
 

@@ -134,7 +134,7 @@ def test_a_server_that_knows_users_is_shown_who_we_are(tmp_path: Path) -> None:
     play(scene)
 
 
-def test_servers_speak_by_tls_when_they_know_each_other(tmp_path: Path) -> None:
+def test_servers_use_tls_when_they_trust_each_other(tmp_path: Path) -> None:
     among = Trusted(tmp_path)
     known = WsrmOptions(protocol=WsrmSettings(**SOON), **among.trust)
 

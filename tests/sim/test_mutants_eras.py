@@ -1,4 +1,4 @@
-"""The checkers bite: a manager that goes on as before when its store was restored is found out."""
+"""The checkers detect a manager that continues as before when its store was restored is found out."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from tools import cli_reference
 
 @click.group()
 def tool() -> None:
-    """Do things."""
+    """Do things with queues of a tool."""
 
 
 @tool.group()
@@ -27,7 +27,7 @@ def create(name: str) -> None:
 
 @tool.command(hidden=True)
 def secret() -> None:
-    """Not for the page."""
+    """Do something that the page must not show."""
 
 
 def test_groups_come_before_their_commands_and_hidden_ones_not_at_all() -> None:

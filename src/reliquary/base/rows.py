@@ -1,7 +1,7 @@
 """Defines rows, in which a machine stores its durable state.
 
 A machine holds a small port, `Rows`, as part of its state: it stages changes and reads back, and
-what it staged in this turn it already sees.  It never learns whether RocksDB, memory or a
+what it staged in this turn it already sees.  It cannot see whether RocksDB, memory or a
 simulated disk is below.
 
     a value on disk    | version: 1 | checksum: 8 | msgpack of the record |

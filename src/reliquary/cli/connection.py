@@ -110,7 +110,7 @@ def _text_of(option: str, file: Path) -> str:
 
 
 WAYS: Final = ("token", "token_file", "user")
-"""The options for credentials."""
+"""The options by which a client gives its credentials."""
 
 
 def chosen_way(context: click.Context) -> str | None:

@@ -8,7 +8,7 @@
     application --> outgoing queue --- PUSH --> "orders" of the server
                 <-- "replies" here <-- PULL --- "replies" of the server
 
-A queue manager of its own runs in the process, on the folder, and speaks as the agent
+A queue manager of its own runs in the process, on the folder, and sends requests as the agent
 `httpr://laptop/app`. Messages that are sent while the server cannot be reached wait here; fetched
 messages are stored here before the server deletes them. A crash on either side, at any moment, loses
 and doubles nothing.

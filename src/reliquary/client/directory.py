@@ -36,7 +36,7 @@ class AsyncDirectory(Protocol):
         """Return the state of the directory, also while it cannot be reached."""
 
     async def attach(self) -> DirectoryInfo:
-        """Connect the directory again."""
+        """Connect the manager to the directory again."""
 
     async def detach(self) -> DirectoryInfo:
         """Disconnect the directory until it is attached, also after a restart."""

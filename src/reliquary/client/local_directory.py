@@ -44,12 +44,12 @@ class LocalDirectory:
         )
 
     async def attach(self) -> DirectoryInfo:
-        """Connect the directory again."""
+        """Connect the manager to the directory again."""
         await self._inbox.do(lambda to: events.SwitchDirectory(to, attached=True))
         return await self.info()
 
     async def detach(self) -> DirectoryInfo:
-        """Disconnect the directory."""
+        """Disconnect the manager from the directory."""
         await self._inbox.do(lambda to: events.SwitchDirectory(to, attached=False))
         return await self.info()
 

@@ -80,7 +80,7 @@ class AsyncTransaction:
         self._ended = True
 
     async def abort(self) -> None:
-        """Abort the transaction now."""
+        """Abort the transaction before the end of its block."""
         await self.manager.transport.abort(self.id)
         self._ended = True
 

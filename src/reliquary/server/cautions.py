@@ -28,7 +28,7 @@ def cautions(settings: Settings, state: State, users: Users) -> Iterator[str]:
         yield f"access: no users are named: every client that reaches {where} may do everything"
     if settings.tls_client_required and settings.data_tls_port is not None:
         yield (
-            "access: tls_client_required counts at data_tls_port; clients of data_port speak plain HTTP"
+            "access: tls_client_required counts at data_tls_port; clients of data_port use plain HTTP"
             " and show no certificate"
         )
     if not settings.users:

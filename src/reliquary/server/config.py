@@ -52,7 +52,7 @@ class Settings:
     data_port: int = 8480
     """The port of the data plane; 0 takes any free port."""
     data_tls_port: int | None = None
-    """A further port of the data plane, with TLS, while `data_port` speaks HTTP; 0 takes any free port."""
+    """A further port of the data plane, with TLS, while `data_port` uses HTTP; 0 takes any free port."""
     control_host: str = "127.0.0.1"
     """The address at which the control plane and the console listen."""
     control_port: int = 8481
@@ -178,7 +178,9 @@ def _check_tls(settings: Settings) -> None:
     if settings.tls_client_ca is not None and settings.tls_certificate is None:
         raise UsageError("tls_client_ca means nothing without tls_certificate and tls_key")
     if settings.tls_client_required and settings.tls_client_ca is None:
-        raise UsageError("tls_client_required needs tls_client_ca: who vouches for the clients?")
+        raise UsageError(
+            "tls_client_required needs tls_client_ca: name the authorities of client certificates"
+        )
 
 
 def _check_directory(settings: Settings) -> None:

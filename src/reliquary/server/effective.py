@@ -27,7 +27,7 @@ SECRETS: Final = frozenset({"token", "tokens", "token_sha256", "nt_hash", "passw
 
 
 class Entry(NamedTuple):
-    """A setting in force."""
+    """A setting that is in force, with its origin."""
 
     table: str
     """The table; empty for a setting outside the tables."""

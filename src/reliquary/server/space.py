@@ -73,7 +73,7 @@ class Thresholds(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """The decisions in force."""
+    """The decisions that are in force now."""
 
     refusing: bool = False
     reserved: bool = False

@@ -32,7 +32,7 @@ def main(arguments: list[str]) -> int:
         "--world",
         type=_plugins,
         default=ONE,
-        help=f"one server ({ONE}), or several that speak a protocol or more: {'+'.join(PLUGINS)}",
+        help=f"one server ({ONE}), or several that use a protocol or more: {'+'.join(PLUGINS)}",
     )
     parser.add_argument("--steps", type=int, help="turns before the faults end")
     parser.add_argument("--verbose", action="store_true", help="print everything that happens")

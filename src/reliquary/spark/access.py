@@ -1,4 +1,4 @@
-"""Which servers a query speaks to, by which names, and who asks.
+"""Finds the servers of a query, their names, and the user of the query.
 
     url        http://a:8480,http://b:8480            names are the addresses: a:8480 and b:8480
     url        north=http://a:8480,south=http://b:8480

@@ -128,7 +128,7 @@ def test_journals_dead_letters_and_poison_have_a_page(tmp_path: Path) -> None:
     play(tmp_path, scene)
 
 
-def test_a_page_of_journals_does_not_speak_for_the_pages_behind_it(
+def test_a_page_of_journals_does_not_hide_the_pages_after_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(queues, "PAGE", 1)

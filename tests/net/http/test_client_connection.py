@@ -242,7 +242,7 @@ def test_a_large_body_in_many_reads_is_no_line_without_end() -> None:
     in_loop(scene)
 
 
-def test_a_peer_that_speaks_out_of_turn_is_cut_off() -> None:
+def test_a_peer_that_answers_without_a_request_is_disconnected() -> None:
     def scene() -> None:
         connection, transport = dial()
         connection.data_received(b"HTTP/1.1 408 Late\r\n\r\n")

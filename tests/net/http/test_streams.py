@@ -313,7 +313,7 @@ class TestTheEnd:
         connection.connection_lost(None)
         assert sinks.all[0].happened == ["lost"]
         sinks.all[0].responder.resume_body()
-        sinks.all[0].answer()  # no client hears it
+        sinks.all[0].answer()  # no client receives it
 
     def test_what_waits_before_a_lost_body_is_still_answered(self) -> None:
         async def scene() -> None:

@@ -55,7 +55,7 @@ class Loop:
 
 
 class Wire(Link):
-    """Keeps what is sent; hears what the test says."""
+    """Keeps what is sent; receives what the test sends."""
 
     refusing = False
 

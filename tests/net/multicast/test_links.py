@@ -1,4 +1,4 @@
-"""Links on the loopback interface: what is sent to a group is heard by its members."""
+"""Links on the loopback interface: what is sent to a group is received by its members."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def options(**chosen: object) -> MulticastOptions:
 
 
 pytestmark = pytest.mark.xdist_group("multicast")
-"""One worker runs them: every raw socket of a machine hears all packets of the protocol."""
+"""One worker runs them: every raw socket of a machine receives all packets of the protocol."""
 
 
 class Ear:

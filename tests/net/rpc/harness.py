@@ -26,7 +26,7 @@ USERS = Users(UUID(int=1), (User(name="alice", nt_hash=nt_hash(PASSWORD)),))
 
 
 class Desk:
-    """A service that answers when the test does; `notes` has what it heard, in order."""
+    """A service that answers when the test does; `notes` has the calls that it received, in order."""
 
     def __init__(self) -> None:
         self.notes: list[str] = []
@@ -84,7 +84,7 @@ class Side:
         self._read = 0
 
     def carry(self) -> list[ClientEvent]:
-        """Carry bytes there and back; what the client has heard."""
+        """Carry bytes there and back; return the events of the client."""
         for data in self.client.output():
             self.connection.data_received(data)
         sent, self._read = self.transport.sent[self._read :], len(self.transport.sent)

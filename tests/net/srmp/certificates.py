@@ -1,4 +1,4 @@
-"""An authority for one test, and certificates that it vouches for."""
+"""An authority for one test, and certificates that it signs."""
 
 from __future__ import annotations
 

@@ -201,7 +201,7 @@ class TestReconnect:
 
         play(scene)
 
-    def test_one_who_speaks_out_of_turn_is_hung_up_on(self) -> None:
+    def test_a_server_that_answers_without_a_request_is_disconnected(self) -> None:
         async def scene() -> None:
             async with peer(answering(OK + OK), answering()) as there, desk(there.server) as here:
                 here.post(1)

@@ -103,7 +103,7 @@ def test_a_server_that_wants_to_know_its_clients_lets_in_those_it_knows(
     play(scene)
 
 
-def test_a_server_that_speaks_no_tls_is_no_connection(ours: Authority) -> None:
+def test_a_server_without_tls_is_no_connection(ours: Authority) -> None:
     async def scene() -> None:
         listener = Listener([everywhere(echo)])
         _, port = await listener.listen()

@@ -160,7 +160,7 @@ def test_a_server_without_tls_is_no_place_for_it() -> None:
     play(scene)
 
 
-def test_a_server_that_answers_with_text_is_said_to_speak_no_tls() -> None:
+def test_an_answer_in_plain_text_is_reported_as_no_tls() -> None:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(1)
         writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
@@ -170,7 +170,7 @@ def test_a_server_that_answers_with_text_is_said_to_speak_no_tls() -> None:
         server = await asyncio.start_server(answer, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
         with pytest.raises(
-            NotConnected, match=r"does not speak TLS; is its address http:// instead of https://\?"
+            NotConnected, match=r"does not use TLS; is its address http:// instead of https://\?"
         ):
             await reach(ServerAddress("localhost", port, client_context()), OutgoingConnection(), WITHIN)
         server.close()

@@ -45,7 +45,7 @@ GOES_OUT = (SendRequest, HangUp, CutConnection)
 
 
 class HttprBench(ProtocolBench):
-    """A manager that speaks HTTPR."""
+    """A manager that uses HTTPR."""
 
     TABLES = manager_tables.TABLES + tables.TABLES
     ADDRESSED = ADDRESSED
@@ -74,7 +74,7 @@ class HttprBench(ProtocolBench):
         """The connections of the server that were closed, in their order."""
         return [effect.connection for effect in self.out if isinstance(effect, CutConnection)]
 
-    # -- a client speaks to us
+    # -- a client sends requests
 
     def request_later(
         self,
@@ -97,7 +97,7 @@ class HttprBench(ProtocolBench):
         assert isinstance(answer, Answer), f"no answer: {answer!r}"
         return answer
 
-    # -- we speak to a server
+    # -- the manager sends requests
 
     def respond(
         self,

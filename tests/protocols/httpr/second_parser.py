@@ -161,7 +161,7 @@ def request_body(data: bytes, *, largest: int, most: int) -> Body:
         demand("requester" not in said and "channel" not in said, "one of both forms")
         demand(said["request"] != COMMANDS[0], "no session has begun")
     else:
-        demand("requester" in said and "channel" in said, "who speaks over which channel")
+        demand("requester" in said and "channel" in said, "who uses which channel")
     if said["request"] == COMMANDS[0]:
         demand(said.get("session") == "begin", "a session begins")
     if said["request"] in WITH_BATCH:

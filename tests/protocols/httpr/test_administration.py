@@ -90,7 +90,7 @@ def test_no_decision_is_made_while_the_peer_sends() -> None:
     client.pull_later()
     refused = client.bench.ask(SettleChannel(0, client.row.number, True))
     assert not refused.done
-    assert refused.why.startswith("httpr://client.example/app speaks over channel 1 now")
+    assert refused.why.startswith("httpr://client.example/app uses channel 1 now")
 
 
 def test_where_nothing_is_in_doubt_there_is_nothing_to_decide() -> None:

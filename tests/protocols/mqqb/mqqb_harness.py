@@ -73,7 +73,7 @@ STREAM = 0x51FA4DC0 << 32 | 7
 
 
 class MqqbBench(ProtocolBench):
-    """A manager that speaks MQQB."""
+    """A manager that uses MQQB."""
 
     TABLES = manager_tables.TABLES + tables.TABLES
     ADDRESSED = ADDRESSED

@@ -1,4 +1,4 @@
-"""Two managers that speak MQQB to each other; the test is the network between them.
+"""Two managers that use MQQB to each other; the test is the network between them.
 
 pair = Pair()                   left is 10.0.0.2, right is 10.0.0.3
 pair.run()                      carry packets until nothing moves

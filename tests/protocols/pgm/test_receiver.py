@@ -196,7 +196,7 @@ def test_after_rst_a_newer_spm_without_it_begins_another_session() -> None:
 
 
 def flooded(settings: PgmSettings | None = None) -> Receiver:
-    """Return a receiver that heard 96 packets of 32 made-up sources: as many gaps, each as wide as can be."""
+    """Return a receiver with 96 packets of 32 false sources: each has a gap of the largest width."""
     who = receiver(settings)
     for source in range(32):
         hear(who, spm(source, 1, 0, 9))

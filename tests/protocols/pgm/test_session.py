@@ -20,7 +20,7 @@ START = Instant(1_000_000)
 
 
 class Bench:
-    """A receiver that hears one source."""
+    """A receiver with one source."""
 
     def __init__(self, **settings: Any) -> None:
         self.now = START

@@ -1,4 +1,4 @@
-"""A client and a server without a network between them, and PDUs that no honest client would send."""
+"""A client and a server without a network between them, and PDUs that no correct client would send."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Link:
                 return
 
     def open(self) -> Opened:
-        """Bind, and return what the client learns."""
+        """Bind, and return the events of the client."""
         self.client.begin()
         self.carry()
         (opened,) = self.at_client

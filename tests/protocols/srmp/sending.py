@@ -69,7 +69,7 @@ class Sender(SrmpBench):
         return super().run(event)
 
     def spread(self, turn: Turn) -> Turn:
-        """Let the machines hear what was said."""
+        """Let the machines handle the signals."""
         turn = self.core._spread(turn, self.now)
         return Turn(turn.facts, turn.signals, self.keep(turn), turn.waits)
 

@@ -30,7 +30,7 @@ GOES_OUT = (Post, SendApdu, EndSession, ListenTo)
 
 
 class SrmpBench(ProtocolBench):
-    """A manager that speaks SRMP."""
+    """A manager that uses SRMP."""
 
     TABLES = manager_tables.TABLES + tables.TABLES
     ADDRESSED = ADDRESSED

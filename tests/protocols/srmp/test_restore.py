@@ -26,7 +26,7 @@ def backup(talker: Talker) -> MemoryDisk:
 
 
 def restore(talker: Talker, disk: MemoryDisk, number: int = 1) -> None:
-    """Start over on what the backup has; the manager learns that it was restored for the `number`th time."""
+    """Start again on a backup; the manager is notified that it was restored for the `number`th time."""
     talker.out.clear()
     talker.timers.clear()
     talker.disk = disk

@@ -120,7 +120,7 @@ def test_a_message_that_goes_again_keeps_its_signature(kind: str) -> None:
     assert signed(by=trust(signs=kind)) == signed(by=trust(signs=kind))
 
 
-def test_parts_keep_the_guid_that_a_signature_speaks_of() -> None:
+def test_parts_keep_the_guid_that_a_signature_names() -> None:
     other = UUID("c2d94f7a-88b1-4f0e-8a53-71be0d5f3e29")
     plain = Message.of(source_machine=SOURCE, body=b"x")
     assert parts_source(plain) == SOURCE

@@ -65,11 +65,11 @@ def test_a_certificate_from_a_trusted_authority_is_believed() -> None:
         ),
     ],
 )
-def test_no_other_authority_vouches_for_a_certificate(authority: x509.Certificate) -> None:
+def test_a_certificate_of_another_authority_is_not_trusted(authority: x509.Certificate) -> None:
     assert "not trusted" in trusting(authority).doubt(ISSUED, NOW)
 
 
-def test_an_authority_vouches_only_straight() -> None:
+def test_an_authority_signs_certificates_only_directly() -> None:
     middle = certificate(key("ecdsa", 1), name="middle", authority=True, issuer=(key("rsa"), "authority"))
     far = certificate(key("rsa", 1), issuer=(key("ecdsa", 1), "middle"))
     assert "not trusted" in trusting(AUTHORITY).doubt(far, NOW)

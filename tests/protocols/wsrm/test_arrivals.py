@@ -127,7 +127,7 @@ def test_a_buffer_remaining_that_is_no_number_is_logged_and_ignored() -> None:
     assert answer.status == 202
 
 
-def test_an_acknowledgement_rides_on_a_message_of_ours_to_its_address() -> None:
+def test_an_acknowledgement_is_sent_with_a_message_to_its_address() -> None:
     far = "http://far.example/svc"
     bench = WsrmBench()
     sequence = bench.sequence_to(Reference(far))

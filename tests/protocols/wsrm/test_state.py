@@ -16,7 +16,7 @@ def test_without_a_machine_nothing_is_due() -> None:
     assert state.acknowledgements_due("http://client.example/") == ()
 
 
-def test_an_acknowledgement_that_is_due_can_ride_on_a_message_to_its_address() -> None:
+def test_a_due_acknowledgement_can_be_sent_with_a_message_to_its_address() -> None:
     bench = WsrmBench()
     there = Reference("http://client.example/acks")
     sequence = bench.sequence_to(there)

@@ -63,7 +63,7 @@ def test_one_that_has_ended_says_when() -> None:
     assert (view.state, view.ended) == ("ended", as_datetime(later(NOON, seconds(9))))
     assert view.room is None, "it takes no message any more"
     assert (view.acknowledged, view.gaps, view.last) == ("", "", 0)
-    assert view.used is None, "nothing was heard since the process started"
+    assert view.used is None, "nothing has arrived since the process started"
 
 
 def test_the_last_number_is_what_came_where_the_source_did_not_say_it() -> None:

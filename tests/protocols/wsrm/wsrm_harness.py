@@ -45,7 +45,7 @@ URL = f"http://{HOST}/wsrm/orders"
 
 
 class WsrmBench(ProtocolBench):
-    """A manager that speaks WS-RM."""
+    """A manager that uses WS-RM."""
 
     TABLES = manager_tables.TABLES + TABLES
     ADDRESSED = ADDRESSED

@@ -17,7 +17,7 @@ NORTH, SOUTH, OTHER = UUID(int=1), UUID(int=2), UUID(int=3)
 
 
 def integrated(*queues: str, **given: Any) -> Bench:
-    """Return a manager that takes part in a directory and hears its notifications."""
+    """Return a manager that takes part in a directory and receives its notifications."""
     subscribed: tuple[type[Signal], ...] = (ChangeNotified,)
     return Bench(*queues, subscribed=subscribed, **{"directory": Integration(), **given})
 

@@ -148,8 +148,8 @@ def test_a_manager_without_integration_is_not_offline_and_watches_nothing() -> N
 def test_a_read_finds_the_first_object_that_the_filters_let_through() -> None:
     bench = integrated()
     add_sites(bench)
-    dear = (Filter("actual_cost", Operator.GREATER_THAN, 1),)
-    assert bench.ask(ReadDirectory(0, ObjectKind.ROUTING_LINK, dear)).subject.actual_cost == 5
+    costly = (Filter("actual_cost", Operator.GREATER_THAN, 1),)
+    assert bench.ask(ReadDirectory(0, ObjectKind.ROUTING_LINK, costly)).subject.actual_cost == 5
     assert bench.ask(ReadDirectory(0, ObjectKind.ROUTING_LINK)).subject.actual_cost == 1
     none = (Filter("actual_cost", Operator.GREATER_THAN, 9),)
     assert (

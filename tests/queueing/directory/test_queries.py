@@ -79,7 +79,7 @@ def test_what_has_no_value_is_neither_less_nor_more() -> None:
 @pytest.mark.parametrize(
     ("attribute", "operator", "value", "why"),
     [
-        ("actual_cost", Operator.EQUALS, "dear", "actual_cost cannot be 'dear'"),
+        ("actual_cost", Operator.EQUALS, "high", "actual_cost cannot be 'high'"),
         ("site_gates", Operator.LESS_THAN, [], "site_gates has no order"),
     ],
 )

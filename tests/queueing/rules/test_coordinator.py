@@ -134,7 +134,7 @@ def test_the_record_of_a_prepared_transaction_survives_a_crash() -> None:
     assert again.prepared_at == known.prepared_at == known.begun + 5_000_000
 
 
-# -- the coordinator speaks
+# -- requests of the coordinator
 
 
 @pytest.mark.spec("DM-117", "DM-118")

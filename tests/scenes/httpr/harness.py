@@ -300,7 +300,7 @@ class ScriptedServer:
 
     @property
     def is_silent(self) -> bool:
-        """Return whether there is nothing that was not heard."""
+        """Return whether all requests were read."""
         return self._heard == len(self.side.requests)
 
     def answers(self, *lines: str) -> None:

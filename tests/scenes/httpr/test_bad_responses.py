@@ -1,6 +1,6 @@
 """Responses that cannot be used: they count as none (F-11), so our client asks what became of its batches.
 
-Nothing of it is stored or settled.  When the server speaks sense again, each message is there once.
+Nothing of it is stored or settled.  When the responses are valid again, each message is there once.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The exchanges of chapter 4, 4.1 to 4.9, as our client agent plays its part; the server is a script.
 
 The lines about the persistent store are what `happened`: all that is written stands before the request that
-leaves after it.  The first line of each session, GET-RESPONDER-INFO, is heard by `begin`.
+leaves after it.  The first line of each session, GET-RESPONDER-INFO, is read by `begin`.
 
 Where we differ from a table, and may: REPORT says all that 5.5 has, capabilities are our own, and a client
 that fetches goes on with PULL until an administrator ends the channel.
@@ -22,7 +22,7 @@ FORGOTTEN = ("last-pulled-id:0000000000000000", "outcome:COMMIT", "completed:000
 
 
 def peer(**chosen: object) -> Peer:
-    """Return the peers of a client that speaks with the script."""
+    """Return the peers of a client that exchanges messages with the script."""
     return Peer(**{"responder": RESPONDER, "channel": "primary", "into": "incoming", **chosen})  # type: ignore[arg-type]
 
 

@@ -1,4 +1,4 @@
-"""Managers that speak SRMP to each other, and a network between them that a test can make lose things.
+"""Managers that use SRMP to each other, and a network between them that a test can make lose things.
 
     alpha, beta = Side("alpha.example"), Side("beta.example")
     network = Network(alpha, beta)

@@ -1,4 +1,4 @@
-"""A manager that speaks SRMP on a real socket; a test sees its answers, its queues and its log.
+"""A manager that uses SRMP on a real socket; a test sees its answers, its queues and its log.
 
 async with server() as here:
     status = await here.post(content_type, body)

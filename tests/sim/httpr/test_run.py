@@ -1,4 +1,4 @@
-"""A run of several sites that speak HTTPR, as a whole: it repeats itself, and does a little of everything."""
+"""A run of several sites that use HTTPR, as a whole: it repeats itself, and does a little of everything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever the seed does to several sites that speak HTTPR, no promise is broken."""
+"""Whatever the seed does to several sites that use HTTPR, no promise is broken."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run of several sites that speak MQQB meets some of everything."""
+"""A run of several sites that use MQQB meets some of everything."""
 
 from __future__ import annotations
 

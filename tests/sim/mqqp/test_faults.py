@@ -1,4 +1,4 @@
-"""Each seed has its own faults between sites that speak MQQP, and they end."""
+"""Each seed has its own faults between sites that use MQQP, and they end."""
 
 from __future__ import annotations
 

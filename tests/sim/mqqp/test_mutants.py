@@ -1,4 +1,4 @@
-"""The checkers bite: MQQP that is broken on purpose is found out, within a few dozen seeds."""
+"""The checkers detect MQQP that is broken on purpose, within a few dozen seeds."""
 
 from __future__ import annotations
 

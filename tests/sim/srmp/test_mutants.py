@@ -1,4 +1,4 @@
-"""The checkers bite: SRMP that is broken on purpose is found out, within a few seeds."""
+"""The checkers detect SRMP that is broken on purpose, within a few seeds."""
 
 from __future__ import annotations
 

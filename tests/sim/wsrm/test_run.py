@@ -1,4 +1,4 @@
-"""A run of several sites that speak WS-RM, as a whole: it does a little of everything."""
+"""A run of several sites that use WS-RM, as a whole: it does a little of everything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever the seed does to sites that speak WS-RM, alone or with other protocols, no promise is broken."""
+"""Whatever the seed does to sites that use WS-RM, alone or with other protocols, no promise is broken."""
 
 from __future__ import annotations
 

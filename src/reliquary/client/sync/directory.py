@@ -20,7 +20,7 @@ class Directory:
         return self._portal.call(self._inner.info())
 
     def attach(self) -> DirectoryInfo:
-        """Connect the directory again."""
+        """Connect the manager to the directory again."""
         return self._portal.call(self._inner.attach())
 
     def detach(self) -> DirectoryInfo:

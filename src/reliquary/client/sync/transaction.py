@@ -39,7 +39,7 @@ class Transaction:
         self._portal.call(self._inner.commit())
 
     def abort(self) -> None:
-        """Abort the transaction now."""
+        """Abort the transaction before the end of its block."""
         self._portal.call(self._inner.abort())
 
     def __enter__(self) -> Transaction:

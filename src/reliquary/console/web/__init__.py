@@ -7,9 +7,8 @@ It may import `client`, `net`, `views` and the rooms below.  Begin with `routes`
                                  |
                                  '--> charts and message bodies are made by pure functions
 
-`routes.py` lists all pages.  The pages of nouns (outgoing queues, streams, sessions and so on) are
-built from the declarations of `reliquary.client.nouns`, so a new protocol has its pages without a
-change here.  Every page works without scripts: htmx only updates parts of a page.  Rights are checked
-where the API checks them: pages ask the manager by the events that the API uses, as the user who is
-signed in.
+The pages of nouns (outgoing queues, streams, sessions and so on) are built from the declarations of
+`reliquary.client.nouns`, so a new protocol has its pages without a change here. Every page works without
+scripts: htmx only updates parts of a page. Rights are checked where the API checks them: pages ask the
+manager by the events that the API uses, as the user who is signed in.
 """

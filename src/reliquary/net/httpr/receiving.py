@@ -90,7 +90,7 @@ class Receiving:
         return Mount(prefix=PREFIX, begin=self.begin, ended=self._gone, admit=self._admission)
 
     def stop(self) -> None:
-        """Refuse all new requests."""
+        """Refuse all new requests from now on."""
         self._stopping = True
 
     def finish(self) -> None:

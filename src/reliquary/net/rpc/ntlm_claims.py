@@ -93,7 +93,7 @@ def _credential(
 
 
 def _refuse_version_1(*_response: object, **_options: object) -> None:
-    raise SecurityRefused("version 1 of NTLM is not spoken here")
+    raise SecurityRefused("version 1 of NTLM is not supported here")
 
 
 def _expected_response(

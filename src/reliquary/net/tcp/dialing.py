@@ -132,7 +132,7 @@ def unreached(error: OSError | UnicodeError) -> Unreached:
 def sentence_of(error: OSError | UnicodeError) -> str:
     """Return the sentence of an error while connecting, with the usual cause if it is known."""
     if isinstance(error, ssl.SSLError) and error.reason in _NOT_TLS:
-        return "what listens there does not speak TLS; is its address http:// instead of https://?"
+        return "what listens there does not use TLS; is its address http:// instead of https://?"
     return str(error) or "too slow"
 
 

@@ -84,7 +84,7 @@ class Receiving:
         )
 
     def stop(self) -> None:
-        """Refuse all new requests."""
+        """Refuse all new requests from now on."""
         self._stopping = True
 
     def finish(self) -> None:

@@ -72,7 +72,7 @@ class Receiver:
         return PgmResult(actions, self._next_wake(now))
 
     def close(self) -> None:
-        """Stop following all sources."""
+        """Stop following all sources of the group."""
         for session in self.sessions.values():
             session.close()
         self.sessions.clear()

@@ -138,7 +138,7 @@ class Repairs:
             self.hear(number, RepairEvent.PASSED, now)
 
     def clear(self) -> None:
-        """Stop all repairs."""
+        """Stop all repairs, and cancel their timers."""
         self._budget.missing -= len(self._missing)
         self._missing.clear()
         self._timers.clear()

@@ -50,7 +50,7 @@ class Signer:
 
     @property
     def encoded(self) -> bytes:
-        """The certificate in DER."""
+        """The certificate, encoded in DER."""
         return self.certificate.public_bytes(Encoding.DER)
 
 
@@ -78,7 +78,7 @@ class Trust:
         accepted.
         """
         if certificate not in self.trusted and not any(
-            _vouches(authority, certificate, now) for authority in self.trusted
+            _is_signed_by(authority, certificate, now) for authority in self.trusted
         ):
             return "the certificate is not trusted, and not from an authority that is"
         return doubt_of(certificate, now)
@@ -112,7 +112,7 @@ def doubt_of(certificate: x509.Certificate, now: Instant) -> str:
     return ""
 
 
-def _vouches(authority: x509.Certificate, certificate: x509.Certificate, now: Instant) -> bool:
+def _is_signed_by(authority: x509.Certificate, certificate: x509.Certificate, now: Instant) -> bool:
     """Return whether an authority issued a certificate directly, and may do so."""
     try:
         constraints = authority.extensions.get_extension_for_class(x509.BasicConstraints).value

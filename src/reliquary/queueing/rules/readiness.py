@@ -33,7 +33,7 @@ class ManagerEvent(Enum):
     STARTED = "is started"
     INITIALIZED = "has done the steps of its start"
     FAILED = "cannot do one of them"
-    IN_DOUBT = "heard no outcome of transactions in time"
+    IN_DOUBT = "got no outcome of transactions in time"
     STOP = "is asked to stop"
     ALL_STOPPED = "has notified all that it stops"
 

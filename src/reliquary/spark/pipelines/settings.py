@@ -38,7 +38,7 @@ class LakeSettings:
     """The name under which the server keeps what the lake has not read yet."""
     token: str = ""
     ca: str = ""
-    """A PEM file that vouches for the server."""
+    """A PEM file with the certificate of the server or of its authority."""
     format: str = "parquet"
     data_as: str = ""
     """The form of `data` in silver: variant, or text for readers that do not know VARIANT; empty: as the lake

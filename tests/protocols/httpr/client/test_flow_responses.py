@@ -126,7 +126,7 @@ def test_a_server_that_is_not_sure_is_asked_until_it_is() -> None:
     far.take(pushes[0])
     bench.respond(pushes[0], says(INDOUBT, 1, SessionMark.END))
     assert bench.channel().in_doubt == (1, 2, 3)
-    bench.respond(pushes[1], says(COMMIT, 2))  # not heard any more
+    bench.respond(pushes[1], says(COMMIT, 2))  # ignored from here on
     assert bench.channel().in_doubt == (1, 2, 3)
     bench.advance(1)
     bench.answer(far)

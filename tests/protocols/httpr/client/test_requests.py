@@ -29,7 +29,7 @@ def test_requests_of_a_session_as_they_are_written() -> None:
 
 
 @pytest.mark.spec("HR-061", "HR-088")
-def test_without_a_session_who_speaks_is_in_every_request() -> None:
+def test_without_a_session_every_request_names_its_requester() -> None:
     settings = HttprSettings(peers=(Peer(responder=AGENT, sessions=False),))
     bench, far = ClientBench(settings=settings), Far(sessions=False)
     for body in (b"a", b"b"):

@@ -114,7 +114,7 @@ def test_a_channel_belongs_to_the_first_user_that_is_identified() -> None:
     for other in (MALLORY, ANONYMOUS):
         refused = as_user(client, other, Command.REPORT, completed=1, outcome=COMMIT)
         assert (error(refused), ends(refused)) == (525, True)
-        assert str(ALICE.user) not in str(refused.header.product)  # another user does not learn whose it is
+        assert str(ALICE.user) not in str(refused.header.product)  # another user cannot see whose it is
         assert error(as_user(client, other, Command.GET_RESPONDER_INFO)) == 525
         begun = client.header(Command.PULL)
         client.bench.handle(RequestBegun(client.connection + 1, "orders", begun, other))

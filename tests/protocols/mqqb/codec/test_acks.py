@@ -87,7 +87,7 @@ def test_every_class_from_0x4000_on_is_a_final_word(message_class: int) -> None:
         pytest.param(COMPOSED["V9"][:-20] + b"?" * 20, id="rubbish in the reserved bytes"),
     ],
 )
-def test_an_order_acknowledgement_is_known_whatever_rides_on_it(data: bytes) -> None:
+def test_an_order_acknowledgement_is_recognized_with_any_other_header(data: bytes) -> None:
     assert read_ack(packet(data)) == OrderAck(OrderBody(SEQUENCE, 8, 7))
 
 

@@ -87,7 +87,7 @@ def test_a_number_without_a_message_gets_no_cursor() -> None:
     assert client.call(qmcomm.CreateRemoteCursor(77)) == qmcomm.CursorCreated(0, INVALID_HANDLE)
 
 
-def test_a_queue_has_only_so_many_cursors() -> None:
+def test_the_cursors_of_a_queue_are_limited() -> None:
     bench = ServerBench()
     client = bench.client()
     queue = client.open()

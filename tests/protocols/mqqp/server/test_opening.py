@@ -167,7 +167,7 @@ def test_rights_that_are_taken_away_end_what_is_open() -> None:
     assert bench.bodies() == [b"m"]
 
 
-def test_a_client_opens_only_so_many_queues() -> None:
+def test_the_open_queues_of_a_client_are_limited() -> None:
     bench = ServerBench(settings=MqqpSettings(queues=2))
     client, other = bench.client(), bench.client()
     opened = [client.open_remote() for _ in range(3)]
@@ -177,7 +177,7 @@ def test_a_client_opens_only_so_many_queues() -> None:
     assert client.open_remote().status == 0
 
 
-def test_a_client_has_only_so_many_sessions() -> None:
+def test_the_sessions_of_a_client_are_limited() -> None:
     bench = ServerBench(settings=MqqpSettings(queues=1))
     client, helper = bench.client(), bench.client()
     client.open()

@@ -291,7 +291,7 @@ def test_a_message_that_comes_for_a_read_that_is_being_ended_is_given_back() -> 
 
 
 @pytest.mark.parametrize("receives", [True, False])
-def test_a_client_has_only_so_many_reads_that_wait_or_have_a_message(*, receives: bool) -> None:
+def test_the_reads_of_a_client_that_wait_or_have_a_message_are_limited(*, receives: bool) -> None:
     bench = ServerBench(settings=MqqpSettings(pending=2))
     bench.send("orders", b"m")
     client, other = bench.client(), bench.client()

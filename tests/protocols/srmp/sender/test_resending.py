@@ -120,7 +120,7 @@ def test_a_receiver_that_cannot_be_reached_does_not_lengthen_the_wait() -> None:
 
 @pytest.mark.spec("SR-293")
 def test_what_was_taken_is_asked_about_even_where_nothing_else_is_left_to_send() -> None:
-    """The second message fails and expires; nothing but the timer speaks for the first."""
+    """The second message fails and expires; only the timer triggers a resend of the first."""
     bench = Sender()
     bench.stream(b"a")
     bench.answer_all()

@@ -108,7 +108,7 @@ def test_an_ended_sequence_is_in_no_index_of_open_ones() -> None:
     assert not rmd.sequence("urn:one").target.open
 
 
-def test_only_so_many_message_ids_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_kept_message_ids_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(applying, "MOST_REQUESTS", 2)
     rmd = Rmd()
     noted = [facts.RequestNoted(1, n, Request(ObjectId(UUID(int=n), 1), str(n))) for n in (1, 2, 3)]

@@ -92,7 +92,7 @@ def test_a_message_id_that_is_too_long_is_refused() -> None:
     assert Rmd().fault(refused)[0] is FaultCode.CREATE_SEQUENCE_REFUSED
 
 
-def test_an_endpoint_takes_only_so_many_open_sequences() -> None:
+def test_the_open_sequences_of_an_endpoint_are_limited() -> None:
     rmd = Rmd(most={"most_sequences": 2})
     one, _ = rmd.create(), rmd.create()
     assert rmd.fault(asked(CreateSequence(ANONYMOUS)))[0] is FaultCode.CREATE_SEQUENCE_REFUSED

@@ -109,7 +109,7 @@ def test_a_peer_cannot_make_the_count_of_gaps_senseless() -> None:
     assert rmd.state.counts[Count.GAPS] == 4096
 
 
-def test_a_warning_names_only_so_many_ranges() -> None:
+def test_the_ranges_that_a_warning_names_are_limited() -> None:
     rmd = Rmd(ordered=False)
     sequence = rmd.create()
     rmd.send(sequence, *range(2, 100, 2))

@@ -284,7 +284,7 @@ def test_an_ended_sequence_is_forgotten_after_a_while() -> None:
     assert not rmd.timers
 
 
-def test_only_so_many_ended_sequences_are_remembered() -> None:
+def test_the_remembered_ended_sequences_are_limited() -> None:
     rmd = Rmd(most={"most_remembered": 2})
     sequences = [rmd.create() for _ in range(5)]
     for each in sequences:
@@ -293,7 +293,7 @@ def test_only_so_many_ended_sequences_are_remembered() -> None:
     assert list(rmd.here.by_identifier) == sequences[3:]
 
 
-def test_one_turn_forgets_only_so_many(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_sequences_that_one_turn_forgets_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ending, "_MOST_FORGOTTEN", 2)
     rmd = Rmd(most={"remembered": seconds(1)})
     for _ in range(5):

@@ -239,7 +239,7 @@ def test_room_is_never_promised_twice() -> None:
     assert value(rmd.ask(third)) == 1
 
 
-def test_a_source_that_does_not_speak_any_more_keeps_no_room() -> None:
+def test_a_silent_source_keeps_no_room() -> None:
     rmd = Rmd(bounded=True, window=8)
     silent, other = rmd.create(), rmd.create()
     assert value(rmd.ask(silent)) == 4

@@ -58,7 +58,7 @@ class Client(SourceBench):
         self.handle(Came(Envelope(dialect=Dialect(), acknowledgements=(said,))))
 
     def spread(self, turn: Turn) -> Turn:
-        """Let all machines hear what was said, as a turn does."""
+        """Let all machines handle the signals, as a turn does."""
         return self._turn(Spread(turn))
 
     def run(self, event: Event) -> Turn:

@@ -35,7 +35,7 @@ class Asked(Event, frozen=True):
 
 
 class Clerk:
-    """A protocol that asks the manager for its clients, and notes what it hears."""
+    """A protocol that asks the manager for its clients, and notes the answers that it receives."""
 
     def __init__(self) -> None:
         self.answers: dict[int, Answer] = {}
@@ -88,7 +88,7 @@ class Asking(Bench):
         return self.last_number
 
     def request(self, request: Any) -> Any:
-        """Let the protocol ask; return what it heard within the turn."""
+        """Let the protocol ask; return the answers within the turn."""
         return self.clerk.answers[self.begin_request(request)]
 
     def replies(self) -> list[Reply]:

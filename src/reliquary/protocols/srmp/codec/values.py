@@ -151,7 +151,7 @@ class Arrived(Value, frozen=True, kw_only=True):
 
 
 class Compound(Value, frozen=True, kw_only=True):
-    """A message for sending."""
+    """A message of an application, before it is sent."""
 
     content_type: str
     body: bytes

@@ -56,7 +56,7 @@ class TargetQueue:
 
 @dataclass(slots=True, eq=False)
 class Sequence:
-    """An incoming sequence."""
+    """The state of an incoming sequence."""
 
     row: Inbound
     settings: EndpointSettings

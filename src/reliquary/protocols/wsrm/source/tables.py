@@ -20,7 +20,7 @@ Ranges = tuple[tuple[int, int], ...]
 
 
 class Outbound(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An outgoing sequence."""
+    """The row of an outgoing sequence."""
 
     number: int
     """The local number of the sequence, which no other sequence ever has."""

@@ -24,6 +24,7 @@ from reliquary.protocols.httpr.soap import Soap, SoapVersion, soap_of
 from reliquary.queueing.model.message import FOREVER, Message
 from tests.client.served import served, turn
 from tests.net.http.certificate import PEM, client_context
+from tests.net.identity.cheap_hash import cheap_hash
 from tests.protocols.httpr.far_server import Answered, Far
 
 FAR = "http://far.example"
@@ -367,6 +368,27 @@ def test_a_token_says_who_asks(tmp_path: Path) -> None:
         message = there.queue("orders").receive()
         assert message is not None
         assert message.text == "a"
+
+
+def test_a_user_and_a_password_say_who_asks(tmp_path: Path) -> None:
+    root = User(name="root", password_hash=cheap_hash("secret"), groups=("administrators",))
+    proof: Any = {"user": "root", "password": "secret"}
+    with (
+        served(tmp_path / "server", users=(root,)) as running,
+        reliquary.connect(running.data, control=running.control, **proof) as there,
+    ):
+        there.create_queue("orders")
+
+        async def known(agent: AsyncAgent) -> None:
+            await agent.send("orders", "a")
+            await agent.flush()
+
+        play(tmp_path / "agent", known, running.data, **proof)
+        message = there.queue("orders").receive()
+        assert message is not None
+        assert message.text == "a"
+        with pytest.raises(BadRequest, match="not both"):
+            play(tmp_path / "other", known, running.data, token="x", **proof)
 
 
 def test_over_tls_a_server_is_trusted_when_we_say_so(tmp_path: Path) -> None:

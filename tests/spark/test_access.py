@@ -75,7 +75,10 @@ def test_managers_come_from_a_file(file: Path) -> None:
         ("x = 1", r"which has no managers in a table \[managers\]"),
         ("[managers]", "which has no managers"),
         ("[managers]\na = 5", "the manager a is an address, or a table such as"),
-        ('[managers]\na = {url = "http://a", port = "5"}', "the manager a has 'port'; it may have ca, token"),
+        (
+            '[managers]\na = {url = "http://a", port = "5"}',
+            "the manager a has 'port'; it may have ca, password_file",
+        ),
         ('[managers]\na = {token = "x"}', "the manager a: its url is like http://host:port, not ''"),
         ('[managers]\n"a b" = "http://a"', "the manager a b: a name has up to 100 letters"),
         (
@@ -111,7 +114,17 @@ def test_a_file_that_is_not_right_is_refused(tmp_path: Path, text: str, sentence
             {"url": URL, "ca": "missing/file.pem"},
             "the option ca names a file that is not here: 'missing/file.pem'",
         ),
-        ({"url": URL, "token": "a", "tokenFile": "b"}, "give token or tokenFile, not both"),
+        ({"url": URL, "token": "a", "tokenFile": "b"}, "give token, tokenFile or user, only one of them"),
+        ({"url": URL, "token": "a", "user": "b"}, "give token, tokenFile or user, only one of them"),
+        ({"url": URL, "user": "b"}, "the option user needs a password: passwordFile, password, or RELIQ"),
+        ({"url": URL, "password": "b"}, "a password needs the option user"),
+        ({"url": URL, "passwordFile": "b"}, "a password needs the option user"),
+        ({"url": URL, "user": "b", "password": "c", "passwordFile": "d"}, "give password or passwordFile"),
+        (
+            {"url": URL, "user": "b", "passwordFile": "missing/file"},
+            "the option passwordFile names a file",
+        ),
+        ({"url": URL, "user": "a:b", "password": "c"}, "a user's name has no colon"),
         ({"url": URL, "token": "töken"}, "a token is printable ASCII"),
         ({"url": URL, "tokenFile": "missing/file"}, "the option tokenFile names a file that cannot be read"),
     ],
@@ -132,5 +145,31 @@ def test_a_token_comes_from_a_file_or_from_the_environment(
     assert parse_managers({"url": URL, "token": "given"})[0].token == "given"
 
 
-def test_a_token_is_not_shown() -> None:
+def test_a_password_comes_from_a_file_or_from_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "password").write_text("from a file\n")
+    monkeypatch.setenv("RELIQUARY_TOKEN", "not-used")
+    user = {"url": URL, "user": "lake"}
+    [found] = parse_managers({**user, "passwordFile": str(tmp_path / "password")})
+    assert (found.token, found.user, found.password) == ("", "lake", "from a file")
+    monkeypatch.setenv("RELIQUARY_PASSWORD", "from the environment")
+    assert parse_managers(user)[0].password == "from the environment"
+    assert parse_managers({**user, "password": "given"})[0].password == "given"
+
+
+def test_a_manager_of_a_file_may_have_a_user_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "west.password").write_text("secret\n")
+    file = tmp_path / "managers.toml"
+    file.write_text(
+        '[managers]\neast = "http://a:1"\n'
+        'west = {url = "http://b:2", user = "lake", password_file = "west.password"}\n'
+    )
+    east, west = parse_managers({"managers": str(file), "token": "given"})
+    assert (east.token, east.user) == ("given", "")
+    assert (west.token, west.user, west.password) == ("", "lake", "secret")
+
+
+def test_a_token_and_a_password_are_not_shown() -> None:
+    assert "s3cret" not in repr(parse_managers({"url": URL, "user": "lake", "password": "s3cret"}))
     assert "s3cret" not in repr(parse_managers({"url": URL, "token": "s3cret"}))

@@ -29,7 +29,7 @@ import msgspec
 
 from reliquary.base.time import seconds
 from reliquary.client.agent_names import AgentNames, agent_names
-from reliquary.client.authorization import checked_token
+from reliquary.client.authorization import authorization_of
 from reliquary.client.consumer import AsyncConsumer
 from reliquary.client.errors import BadRequest, ReliquaryError, ServerUnreachable
 from reliquary.client.faults import translate_errors
@@ -210,7 +210,7 @@ class AsyncAgent:
             channels=channels,
         )
 
-    async def open(self, tls: SSLContext | None, token: str | None) -> None:
+    async def open(self, tls: SSLContext | None, authorization: str | None) -> None:
         """Create the queues and start sending; `agent_async` calls this."""
         opened, names = self._transport.opened, self.names
         check_name(opened.machine(Httpr).state, names.requester)
@@ -220,7 +220,7 @@ class AsyncAgent:
             opened,
             response_time=opened.machine(Httpr).state.settings.response_time,
             tls=create_default_context if tls is None else lambda: tls,
-            tokens={} if token is None else {names.origin: token},
+            credentials={} if authorization is None else {names.origin: authorization},
             on_settled=self._moved.set,
         )
         self._courier.home = names.requester
@@ -319,13 +319,13 @@ class Opening:
         folder: str | Path,
         names: AgentNames,
         tls: SSLContext | None,
-        token: str | None,
+        authorization: str | None,
         retry: Sequence[float],
     ) -> None:
         self._folder = folder
         self._names = names
         self._tls = tls
-        self._token = token
+        self._authorization = authorization
         self._retry = retry
         self._agent: AsyncAgent | None = None
 
@@ -340,11 +340,10 @@ class Opening:
                 ),
                 retry_ladder=tuple(map(seconds, self._retry)),
             )
-            token = checked_token(self._token)
         transport = await open_local(self._folder, settings)
         agent = AsyncAgent(AsyncManager(transport), transport, names)
         try:
-            await agent.open(self._tls, token)
+            await agent.open(self._tls, self._authorization)
         except BaseException:
             await agent.close()
             raise
@@ -373,6 +372,8 @@ def agent_async(
     inbox: Sequence[str] = (),
     tls: SSLContext | None = None,
     token: str | None = None,
+    user: str | None = None,
+    password: str | None = None,
     retry: Sequence[float] = RETRY,
 ) -> Opening:
     """Return an agent that sends to a server and receives from it exactly once, with its own folder.
@@ -388,7 +389,8 @@ def agent_async(
     queues here that others reach through the server as `DIRECT=HTTPR://laptop/app#queue`, such as the
     `response_queue` of what is sent.
 
-    `tls` is for https, `token` authenticates, and `retry` has the seconds that a channel pauses after one
-    failure, two, and so on.
+    `tls` is for https.  `token`, or `user` with `password`, authenticates.  `retry` has the seconds that a
+    channel pauses after one failure, two, and so on.
     """
-    return Opening(folder, agent_names(server, name, fetch, inbox), tls, token, retry)
+    authorization = authorization_of(token, user, password)
+    return Opening(folder, agent_names(server, name, fetch, inbox), tls, authorization, retry)

@@ -29,6 +29,11 @@ class HttpOptions:
     tokens: dict[str, str] = field(default_factory=dict)
     """The bearer token for each server that has users, by its origin, such as `https://far.example`."""
 
+    @property
+    def credentials(self) -> dict[str, str]:
+        """The values of Authorization that authenticate us, by the origins of the servers."""
+        return {origin: f"Bearer {token}" for origin, token in self.tokens.items()}
+
     def check_names(self, table: str, schemes: tuple[str, str]) -> None:
         """Refuse invalid names and tokens; an origin begins with one of the schemes."""
         plain, secure = schemes

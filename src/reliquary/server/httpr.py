@@ -105,7 +105,10 @@ class HttprSetup:
         if not options.enabled:
             return SwitchedOff(partial(httpr_counters.machine, opened))
         courier = plug_in(
-            opened, response_time=options.protocol.response_time, tls=self.trust, tokens=options.tokens
+            opened,
+            response_time=options.protocol.response_time,
+            tls=self.trust,
+            credentials=options.credentials,
         )
         state = opened.machine(Httpr).state
         receiving = Receiving(opened.engine, opened.state, state, courier.bodies, parts.admission)

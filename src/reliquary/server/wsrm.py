@@ -101,7 +101,7 @@ class WsrmSetup:
             response_time=chosen.response_time,
             largest=chosen.largest_message,
             tls=self.trust,
-            tokens=options.tokens,
+            credentials=options.credentials,
         )
         receiving = Receiving(opened.engine, opened.state, chosen, parts.admission)
         return WsrmEndpoint(self.settings, opened, receiving, courier)

@@ -7,6 +7,7 @@
     [managers]
     north = "http://a:8480"
     south = {url = "https://b:8480", token_file = "south.token", ca = "south.pem"}
+    west = {url = "https://c:8480", user = "lake", password_file = "west.password"}
 
 The name of a manager is in offsets, in the column `manager` and in every error.  It decides, with a key,
 which rows a sink sends to the manager.  So a name should not change; the address behind it may.
@@ -20,13 +21,15 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 import msgspec
 
 from reliquary.base.faults import UsageError
 from reliquary.base.toml import read_toml
+from reliquary.client.authorization import authorization_of
+from reliquary.client.errors import BadRequest
 from reliquary.spark.errors import BadOption
 
 TABLE: Final = "managers"
@@ -37,7 +40,7 @@ AUTO: Final = "auto"
 COMPRESSIONS: Final = ("lz4", "zstd")
 """The ways in which a server compresses what is read; the first one is chosen over a network."""
 _NAMED = re.compile(r"([A-Za-z0-9._-]{1,100})=(.*)", re.DOTALL)
-_FIELDS: Final = {"url", "token", "token_file", "ca"}
+_FIELDS: Final = {"url", "token", "token_file", "user", "password_file", "ca"}
 
 
 class Gone(Enum):
@@ -64,9 +67,25 @@ class Access(msgspec.Struct, frozen=True):
     """Seconds to wait for a server that restarts; None is `timeout`."""
     compression: str = ""
     """The way in which the server compresses what is read; empty for none."""
+    user: str = ""
+    """The user that a password authenticates; empty where a token does so, or nothing."""
+    password: str = ""
 
     def __repr__(self) -> str:
-        return f"Access(name={self.name!r}, url={self.url!r}, token={'***' if self.token else ''!r})"
+        proof = f"user={self.user!r}" if self.user else f"token={'***' if self.token else ''!r}"
+        return f"Access(name={self.name!r}, url={self.url!r}, {proof})"
+
+
+class Proof(NamedTuple):
+    """What identifies the client to a server: a token, or a user and a password, or nothing."""
+
+    token: str = ""
+    user: str = ""
+    password: str = ""
+
+    def of(self, access: Access) -> Access:
+        """Return the access to a server with this proof."""
+        return msgspec.structs.replace(access, **self._asdict())
 
 
 def parse_managers(given: Mapping[str, str]) -> tuple[Access, ...]:
@@ -74,12 +93,13 @@ def parse_managers(given: Mapping[str, str]) -> tuple[Access, ...]:
     if "url" in given and "managers" in given:
         raise BadOption("give url or managers, not both")
     timeout = _timeout(given.get("timeout", "60"))
-    token, ca = _token(given), _authority(given.get("ca", "").strip(), "the option ca")
+    proof, ca = _proof(given), _authority(given.get("ca", "").strip(), "the option ca")
     if "managers" in given:
-        found = _from_file(given["managers"].strip(), token, ca, timeout)
+        found = _from_file(given["managers"].strip(), proof, ca, timeout)
     else:
         found = tuple(
-            Access(address, token, ca, timeout, name) for name, address in _addresses(given.get("url", ""))
+            proof.of(Access(address, "", ca, timeout, name))
+            for name, address in _addresses(given.get("url", ""))
         )
     _check_distinct(found)
     wanted = _compression(given)
@@ -126,7 +146,7 @@ def _check_distinct(managers: tuple[Access, ...]) -> None:
 # -- a file of managers
 
 
-def _from_file(option: str, token: str, ca: str, timeout: float) -> tuple[Access, ...]:
+def _from_file(option: str, proof: Proof, ca: str, timeout: float) -> tuple[Access, ...]:
     """Return the managers of a table in a TOML file; what an entry does not say is as in the options."""
     name, _, table = option.partition("#")
     file, table = Path(name), table or TABLE
@@ -140,11 +160,11 @@ def _from_file(option: str, token: str, ca: str, timeout: float) -> tuple[Access
     if not isinstance(entries, dict) or not entries:
         raise BadOption(f"the option managers names {name}, which has no managers in a table [{table}]")
     return tuple(
-        _entry(file, manager, entry, token, ca, timeout) for manager, entry in sorted(entries.items())
+        _entry(file, manager, entry, proof, ca, timeout) for manager, entry in sorted(entries.items())
     )
 
 
-def _entry(file: Path, manager: str, entry: object, token: str, ca: str, timeout: float) -> Access:
+def _entry(file: Path, manager: str, entry: object, proof: Proof, ca: str, timeout: float) -> Access:
     what = f"{file}: the manager {manager}"
     fields = {"url": entry} if isinstance(entry, str) else entry
     if not isinstance(fields, dict) or not all(isinstance(each, str) for each in fields.values()):
@@ -158,10 +178,13 @@ def _entry(file: Path, manager: str, entry: object, token: str, ca: str, timeout
     own = {
         "token": fields.get("token"),
         "tokenFile": str(file.parent / fields["token_file"]) if "token_file" in fields else None,
+        "user": fields.get("user"),
+        "passwordFile": str(file.parent / fields["password_file"]) if "password_file" in fields else None,
     }
     said = {word: value for word, value in own.items() if value is not None}
     authority = _authority(str(file.parent / fields["ca"]), f"{what}: ca") if "ca" in fields else ca
-    return Access(fields["url"], _token(said) if said else token, authority, timeout, manager)
+    own_proof = _proof(said) if said else proof
+    return own_proof.of(Access(fields["url"], "", authority, timeout, manager))
 
 
 # -- who asks
@@ -203,16 +226,46 @@ def _authority(file: str, what: str) -> str:
     return file
 
 
-def _token(given: Mapping[str, str]) -> str:
-    if "token" in given and "tokenFile" in given:
-        raise BadOption("give token or tokenFile, not both")
-    if "tokenFile" in given:
+def _proof(given: Mapping[str, str]) -> Proof:
+    if len([way for way in ("token", "tokenFile", "user") if way in given]) > 1:
+        raise BadOption("give token, tokenFile or user, only one of them")
+    if "user" in given:
+        proof = Proof("", given["user"].strip(), _password(given))
         try:
-            token = Path(given["tokenFile"]).read_text(encoding="ascii").strip()
-        except (OSError, UnicodeDecodeError) as why:
-            raise BadOption(f"the option tokenFile names a file that cannot be read: {why}") from why
+            authorization_of(user=proof.user, password=proof.password)
+        except BadRequest as why:
+            raise BadOption(str(why)) from why
+        return proof
+    if "password" in given or "passwordFile" in given:
+        raise BadOption("a password needs the option user")
+    return Proof(_token(given))
+
+
+def _token(given: Mapping[str, str]) -> str:
+    if "tokenFile" in given:
+        token = _content("tokenFile", given["tokenFile"]).strip()
     else:
         token = given.get("token", os.environ.get("RELIQUARY_TOKEN", "")).strip()
     if token and not (token.isascii() and token.isprintable()):
         raise BadOption("a token is printable ASCII; this one is not")
     return token
+
+
+def _password(given: Mapping[str, str]) -> str:
+    if "password" in given and "passwordFile" in given:
+        raise BadOption("give password or passwordFile, not both")
+    if "passwordFile" in given:
+        return _content("passwordFile", given["passwordFile"]).rstrip("\r\n")
+    password = given.get("password", os.environ.get("RELIQUARY_PASSWORD", ""))
+    if not password:
+        raise BadOption(
+            "the option user needs a password: passwordFile, password, or RELIQUARY_PASSWORD of the driver"
+        )
+    return password
+
+
+def _content(option: str, file: str) -> str:
+    try:
+        return Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as why:
+        raise BadOption(f"the option {option} names a file that cannot be read: {why}") from why

@@ -27,6 +27,8 @@ def connected(access: Access) -> FeedClient:
     return FeedClient(
         access.url,
         token=access.token,
+        user=access.user or None,
+        password=access.password or None,
         ca=access.ca,
         timeout=access.timeout,
         compression=access.compression,

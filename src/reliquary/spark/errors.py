@@ -153,7 +153,7 @@ _TAKEN: Final = (
     "stop the other query or give this one its own writerId; if the other is gone for good, set "
     "takeOver=true once"
 )
-_ALLOWED: Final = "give a token that may do this with the option token or tokenFile"
+_ALLOWED: Final = "give a token that may do this with the option token or tokenFile, or a user"
 
 _EXPLAINED: Final[dict[str, tuple[Callable[[str], SparkFault], str]]] = {
     "SERVER_UNREACHABLE": (ServerGone, _GONE),

@@ -71,6 +71,9 @@ OPTIONS: Final = (
     ),
     Option("token", ALL, "`RELIQUARY_TOKEN` of the driver", "who asks, for a server with users"),
     Option("tokenFile", ALL, "", "a file of the driver that holds the token"),
+    Option("user", ALL, "", "who asks with a password, in place of a token"),
+    Option("passwordFile", ALL, "", "a file of the driver that holds the password of `user`"),
+    Option("password", ALL, "`RELIQUARY_PASSWORD` of the driver", "the password of `user`"),
     Option("ca", ALL, "what the system trusts", "a file with the authority of the server's certificate"),
     Option("timeout", ALL, "`60`", "seconds for an answer, and for a server that restarts"),
     Option(
@@ -197,7 +200,7 @@ KAFKA: Final[Mapping[str, str]] = {
     "fetchOffset.retryIntervalMs": "use timeout, in seconds: a server is asked again until then",
     "kafka.transactional.id": "use writerId",
     "kafka.security.protocol": "use a url with https, and ca",
-    "kafka.sasl.jaas.config": "use token or tokenFile",
+    "kafka.sasl.jaas.config": "use token, tokenFile or user with passwordFile",
     "kafka.ssl.truststore.location": "use ca",
 }
 """Options of Spark's Kafka source and sink, and what is used here instead."""

@@ -49,11 +49,11 @@ def test_a_url_says_what_is_asked_for_and_whom(url: str, target: str, host: byte
     assert target_and_host(url) == (target, host)
 
 
-def test_a_token_is_shown_to_its_server_alone() -> None:
-    tokens = {"https://h:81": "secret"}
-    assert authorization("https://h:81/q", tokens) == ((b"authorization", b"Bearer secret"),)
+def test_an_authorization_is_shown_to_its_server_alone() -> None:
+    credentials = {"https://h:81": "Bearer secret"}
+    assert authorization("https://h:81/q", credentials) == ((b"authorization", b"Bearer secret"),)
     for other in ("https://h/q", "http://h:81/q", "https://h:81.example/q"):
-        assert authorization(other, tokens) == ()
+        assert authorization(other, credentials) == ()
 
 
 @pytest.mark.parametrize(

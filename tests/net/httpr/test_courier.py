@@ -568,7 +568,7 @@ def test_a_token_goes_only_to_the_server_that_it_is_for() -> None:
             reported: list[ResponseArrived | RequestFailed] = []
             origin = f"http://127.0.0.1:{there.port}"
             courier = Courier(
-                reported.append, BodyStore(), response_time=seconds(60), tokens={origin: "secret"}
+                reported.append, BodyStore(), response_time=seconds(60), credentials={origin: "Bearer secret"}
             )
             for channel, server in enumerate((there, elsewhere)):
                 url = f"http://127.0.0.1:{server.port}/httpr/orders"

@@ -11,7 +11,7 @@ import pytest
 from reliquary.base.time import Duration, seconds
 from reliquary.net.http.courier import UNANSWERED
 from reliquary.net.http.failures import Failure as HttpFailure
-from reliquary.net.wsrm.courier import NO_TOKENS, PIPELINED_BYTES, Courier
+from reliquary.net.wsrm.courier import NO_CREDENTIALS, PIPELINED_BYTES, Courier
 from reliquary.protocols.wsrm.effects import HangUp, Post
 from reliquary.protocols.wsrm.events import PostAnswer, PostEnded
 from reliquary.queueing.travel.failures import Failure
@@ -31,11 +31,13 @@ class Desk:
         self,
         port: int,
         response_time: Duration = seconds(10),  # noqa: B008
-        tokens: Mapping[str, str] = NO_TOKENS,
+        credentials: Mapping[str, str] = NO_CREDENTIALS,
     ) -> None:
         self.ended: list[PostEnded] = []
         self.url = f"http://127.0.0.1:{port}/wsrm/orders"
-        self.courier = Courier(self.ended.append, response_time=response_time, largest=LARGEST, tokens=tokens)
+        self.courier = Courier(
+            self.ended.append, response_time=response_time, largest=LARGEST, credentials=credentials
+        )
 
     def post(self, *tickets: int, route: int = 1, epoch: int = 0, body: bytes = b"") -> None:
         for ticket in tickets:
@@ -65,8 +67,8 @@ async def desk(port: int, **how: object) -> AsyncIterator[Desk]:
         made.courier.stop()
 
 
-def courier(tokens: Mapping[str, str] = NO_TOKENS) -> Courier:
-    return Courier(lambda _: None, response_time=seconds(1), largest=1, tokens=tokens)
+def courier(credentials: Mapping[str, str] = NO_CREDENTIALS) -> Courier:
+    return Courier(lambda _: None, response_time=seconds(1), largest=1, credentials=credentials)
 
 
 class TestRequests:
@@ -104,7 +106,7 @@ class TestRequests:
         assert b"\r\nSOAPAction: " + written + b"\r\n" in courier().encode(post)
 
     def test_a_token_goes_to_its_server_alone(self) -> None:
-        made = courier({"https://far.example": "secret"})
+        made = courier({"https://far.example": "Bearer secret"})
         for url, shown in (("https://far.example/q", True), ("http://far.example/q", False)):
             encoded = made.encode(Post(1, 0, 1, url, "text/xml", "", b""))
             assert (b"\r\nauthorization: Bearer secret\r\n" in encoded) is shown

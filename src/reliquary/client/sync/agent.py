@@ -124,6 +124,8 @@ def agent(
     inbox: Sequence[str] = (),
     tls: SSLContext | None = None,
     token: str | None = None,
+    user: str | None = None,
+    password: str | None = None,
     retry: Sequence[float] = RETRY,
 ) -> Agent:
     """Return an agent that sends to a server and receives from it exactly once, with its own folder.
@@ -139,11 +141,20 @@ def agent(
     queues here that others reach through the server as `DIRECT=HTTPR://laptop/app#queue`, such as the
     `response_queue` of what is sent.
 
-    `tls` is for https, `token` authenticates, and `retry` has the seconds that a channel pauses after one
-    failure, two, and so on.
+    `tls` is for https.  `token`, or `user` with `password`, authenticates.  `retry` has the seconds that a
+    channel pauses after one failure, two, and so on.
     """
     opening = agent_async(
-        folder, server, name=name, fetch=fetch, inbox=inbox, tls=tls, token=token, retry=retry
+        folder,
+        server,
+        name=name,
+        fetch=fetch,
+        inbox=inbox,
+        tls=tls,
+        token=token,
+        user=user,
+        password=password,
+        retry=retry,
     )
     portal = Portal()
     try:

@@ -29,15 +29,15 @@ def target_and_host(url: str) -> tuple[str, bytes]:
     return target, parts.netloc.rpartition("@")[2].encode("ascii")
 
 
-def authorization(url: str, tokens: Mapping[str, str]) -> Fields:
-    """Return the Authorization field for the server of a URL; no field if there is no token for its origin.
+def authorization(url: str, credentials: Mapping[str, str]) -> Fields:
+    """Return the Authorization field for the server of a URL; no field if there is none for its origin.
 
-    >>> authorization("https://host/q", {"https://host": "secret"})
+    >>> authorization("https://host/q", {"https://host": "Bearer secret"})
     ((b'authorization', b'Bearer secret'),)
     """
     parts = urlsplit(url)
-    token = tokens.get(f"{parts.scheme}://{parts.netloc}")
-    return () if token is None else ((b"authorization", b"Bearer " + token.encode()),)
+    value = credentials.get(f"{parts.scheme}://{parts.netloc}")
+    return () if value is None else ((b"authorization", value.encode()),)
 
 
 def encode_request(

@@ -31,7 +31,7 @@ from reliquary.protocols.httpr.codec.values import NO_ERROR, Command
 from reliquary.protocols.httpr.effects import HangUp, SendRequest
 from reliquary.protocols.httpr.events import Failure, RequestFailed, ResponseArrived
 
-NO_TOKENS: Final[Mapping[str, str]] = MappingProxyType({})
+NO_CREDENTIALS: Final[Mapping[str, str]] = MappingProxyType({})
 FAILURES: Final[Mapping[HttpFailure, Failure]] = {
     HttpFailure.NO_ADDRESS: Failure.NO_ADDRESS,
     HttpFailure.NO_CONNECTION: Failure.NO_CONNECTION,
@@ -54,15 +54,15 @@ class Courier(HttpCourier[SendRequest, Incoming]):
         *,
         response_time: Duration,
         tls: Callable[[], ssl.SSLContext] = ssl.create_default_context,
-        tokens: Mapping[str, str] = NO_TOKENS,
+        credentials: Mapping[str, str] = NO_CREDENTIALS,
     ) -> None:
         """`submit` takes the outcome of each request; `tls` is called for the first https server.
 
-        `tokens` authenticate this client to servers, by origins such as `https://host`; no other server
+        `credentials` authenticate this client to servers, by origins such as `https://host`; no other server
         gets them.
         """
         super().__init__(Terms(response_time=response_time, overdue="nothing came"), tls)
-        self._tokens = tokens
+        self._credentials = credentials
         self._headers_for = lru_cache(maxsize=1024)(self.headers_for)
         self._submit = submit
         self.bodies = bodies
@@ -106,7 +106,7 @@ class Courier(HttpCourier[SendRequest, Incoming]):
 
     def headers_for(self, url: str) -> Fields:
         """Return the HTTP header fields for a server."""
-        return (*HEADERS, *authorization(url, self._tokens))
+        return (*HEADERS, *authorization(url, self._credentials))
 
     def expect(self, request: SendRequest, changed: Callable[[], None]) -> Incoming:
         """Count a request that leaves, and return the reader of its response."""
@@ -137,7 +137,7 @@ def plug_in(
     *,
     response_time: Duration,
     tls: Callable[[], ssl.SSLContext] = ssl.create_default_context,
-    tokens: Mapping[str, str] = NO_TOKENS,
+    credentials: Mapping[str, str] = NO_CREDENTIALS,
     on_settled: Callable[[], None] = lambda: None,
 ) -> Courier:
     """Connect a courier to the requests of an engine.
@@ -152,6 +152,6 @@ def plug_in(
         on_settled()
 
     bodies = EngineBodies(engine, opened.state)
-    courier = Courier(submit, bodies, response_time=response_time, tls=tls, tokens=tokens)
+    courier = Courier(submit, bodies, response_time=response_time, tls=tls, credentials=credentials)
     engine.performers |= {SendRequest: courier.send, HangUp: courier.hang_up}
     return courier

@@ -32,7 +32,7 @@ from reliquary.queueing.travel.failures import Failure
 
 PIPELINED_BYTES: Final = 1024 * 1024
 """The number of unanswered bytes at which the next POST waits, so that a slow peer needs little memory."""
-NO_TOKENS: Final[Mapping[str, str]] = MappingProxyType({})
+NO_CREDENTIALS: Final[Mapping[str, str]] = MappingProxyType({})
 PLAIN: Final = "".join(chr(code) for code in range(0x20, 0x7F) if chr(code) not in '"\\')
 """The characters that are allowed in the quotes of a SOAPAction; others are percent-encoded."""
 
@@ -86,11 +86,11 @@ class Courier(PostCourier[Post, PostResponse]):
         response_time: Duration,
         largest: int,
         tls: Callable[[], ssl.SSLContext] = ssl.create_default_context,
-        tokens: Mapping[str, str] = NO_TOKENS,
+        credentials: Mapping[str, str] = NO_CREDENTIALS,
     ) -> None:
         """`ended` takes the outcome of each POST; `largest` is the limit of a response's body.
 
-        `tls` is called for the first https server.  `tokens` authenticate this client to servers, by
+        `tls` is called for the first https server.  `credentials` authenticate this client to servers, by
         origins such as `https://host`; no other server gets them.
         """
         terms = Terms(
@@ -102,7 +102,7 @@ class Courier(PostCourier[Post, PostResponse]):
         super().__init__(terms, tls)
         self._ended = ended
         self._largest = largest
-        self._tokens = tokens
+        self._credentials = credentials
 
     def post(self, post: Post) -> None:
         """Send an envelope after the earlier ones of its route."""
@@ -126,7 +126,7 @@ class Courier(PostCourier[Post, PostResponse]):
             headers.append((b"SOAPAction", b'"%b"' % quote(request.action, safe=PLAIN).encode()))
         if request.trace_context:
             headers += trace_fields(request.trace_context)
-        headers += authorization(request.url, self._tokens)
+        headers += authorization(request.url, self._credentials)
         return encode_request("POST", target, host, tuple(headers), request.body)
 
     def expect(self, request: Post, changed: Callable[[], None]) -> PostResponse:
@@ -154,7 +154,7 @@ def plug_in(
     response_time: Duration,
     largest: int,
     tls: Callable[[], ssl.SSLContext] = ssl.create_default_context,
-    tokens: Mapping[str, str] = NO_TOKENS,
+    credentials: Mapping[str, str] = NO_CREDENTIALS,
 ) -> Courier:
     """Connect a courier to the POSTs of an engine."""
     engine = opened.engine
@@ -163,6 +163,6 @@ def plug_in(
         with suppress(EngineStopped):
             engine.submit(event)
 
-    courier = Courier(ended, response_time=response_time, largest=largest, tls=tls, tokens=tokens)
+    courier = Courier(ended, response_time=response_time, largest=largest, tls=tls, credentials=credentials)
     engine.performers |= {Post: courier.post, HangUp: courier.hang_up}
     return courier

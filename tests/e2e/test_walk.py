@@ -71,7 +71,7 @@ SRMP_IN = [
     "protocols/srmp/arrivals on_post",
     "protocols/srmp/codec/decode decode",
     "protocols/srmp/receiver/messages take_message",
-    "queueing/manager hear",
+    "queueing/manager on_signal",
     "queueing/rules/enqueue enqueue",
     "protocols/srmp/receiver/messages on_judged",
     "streams/apply apply",  # the identifier is remembered
@@ -79,9 +79,9 @@ SRMP_IN = [
     "net/http/responder respond",
 ]
 STREAM_IN = [
-    *SRMP_IN[: SRMP_IN.index("queueing/manager hear")],
+    *SRMP_IN[: SRMP_IN.index("queueing/manager on_signal")],
     "streams/acceptance judge",
-    *SRMP_IN[SRMP_IN.index("queueing/manager hear") : SRMP_IN.index("queueing/manager settle")],
+    *SRMP_IN[SRMP_IN.index("queueing/manager on_signal") : SRMP_IN.index("queueing/manager settle")],
     "streams/acceptance advanced",
     "streams/apply apply",  # the stream's new number
     *WRITE,
@@ -92,7 +92,7 @@ HTTPR_IN = [
     "net/httpr/receiving arrived",
     *TURN,
     "protocols/httpr/server/agent on_request",
-    "queueing/manager hear",
+    "queueing/manager on_signal",
     "queueing/travel/arrivals on_batch",
     "queueing/rules/enqueue insert",
     "protocols/httpr/server/agent on_judged",
@@ -105,11 +105,11 @@ HTTPR_OUT = [
     "queueing/manager handle",
     "queueing/rules/enqueue enqueue",
     "protocols/httpr/client/agent on_waiting",
-    "queueing/manager hear",
+    "queueing/manager on_signal",
     "queueing/travel/reservations on_reservation_wanted",
     "protocols/httpr/client/agent on_reserved",
     "protocols/httpr/apply apply",  # the batch is in doubt
-    "queueing/manager hear",
+    "queueing/manager on_signal",
     "queueing/travel/reservations on_reservation_wanted",
     "protocols/httpr/client/agent on_reserved",  # nothing is left for a second batch
     *WRITE,
@@ -120,7 +120,7 @@ HTTPR_OUT = [
     *TURN,
     "protocols/httpr/client/agent on_response",
     "protocols/httpr/apply apply",  # the batch is not in doubt any more
-    "queueing/manager hear",
+    "queueing/manager on_signal",
     "queueing/travel/reservations on_reservations_ended",
     "queueing/rules/leave leave",
     "queueing/manager settle",

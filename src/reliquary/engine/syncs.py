@@ -131,7 +131,8 @@ class Syncs:
             return
         elif not (core.batch.after_sync or self.waiting):
             self._sync_some_time()
-        elif self.is_due or (not self.unsynced and core.rows.is_empty):  # or only reads of what is on disk
+        elif core.rows.size >= SYNC_BYTES or (not self.unsynced and core.rows.is_empty):
+            # it has many bytes, or only reads, and all that they show is on disk
             self._sync()
         else:
             self._is_looking = True

@@ -1,10 +1,10 @@
-"""Queues as a source and an exactly-once sink of Spark, and what pipelines are built with.
+"""Provides queues as a source and an exactly-once sink of Spark, and the pipelines.
 
 It may import `client`, `wire` and `base`.  Begin with `format`.
 
-    plan, rows, schema, options     what is decided; no Spark is needed to ask them
+    plan, rows, schema, options     decisions, which need no Spark
     source, sink                    thin shells around them, which Spark calls
-    java, session                   a Java and a session with our defaults
+    java, session                   a Java and a session with defaults
 
 Spark finds the source by itself, through the package `pyspark_reliquary`.
 The room imports `client` and `base`, and reaches queues by HTTP alone.

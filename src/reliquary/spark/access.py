@@ -38,7 +38,7 @@ MOST: Final = 1000
 """The largest number of managers of one query."""
 AUTO: Final = "auto"
 COMPRESSIONS: Final = ("lz4", "zstd")
-"""The ways in which a server compresses what is read; the first one is chosen over a network."""
+"""The methods by which a server compresses its answers; the first one is used over a network."""
 _NAMED = re.compile(r"([A-Za-z0-9._-]{1,100})=(.*)", re.DOTALL)
 _FIELDS: Final = {"url", "token", "token_file", "user", "password_file", "ca"}
 
@@ -51,11 +51,11 @@ class Gone(Enum):
     WAIT = "wait"
     """The query waits until the manager answers."""
     SKIP = "skip"
-    """The query goes on without the manager, and reads its messages later."""
+    """The query continues without the manager, and reads its messages later."""
 
 
 class Access(msgspec.Struct, frozen=True):
-    """One server, and who asks."""
+    """One server, with the credentials for it."""
 
     url: str
     token: str = ""
@@ -89,7 +89,7 @@ class Proof(NamedTuple):
 
 
 def parse_managers(given: Mapping[str, str]) -> tuple[Access, ...]:
-    """Return the managers that the options name, in their order; at least one."""
+    """Return the managers of the options, in their order; at least one."""
     if "url" in given and "managers" in given:
         raise BadOption("give url or managers, not both")
     timeout = _timeout(given.get("timeout", "60"))
@@ -121,7 +121,7 @@ def _addresses(text: str) -> list[tuple[str, str]]:
 
 
 def _check_address(address: str, what: str) -> str:
-    """Return the host and port of an address, or refuse it."""
+    """Return the host and port of an address; refuse an invalid one."""
     try:
         parts = urlsplit(address)
         if parts.scheme not in {"http", "https"} or not parts.hostname or parts.port == 0:
@@ -201,7 +201,7 @@ def _timeout(text: str) -> float:
 
 
 def _compression(given: Mapping[str, str]) -> Callable[[str], str]:
-    """Return the function that chooses, by the address of a server, how it compresses what is read.
+    """Return the function that chooses the compression of a server by its address.
 
     On one machine the bytes cost less than their compression; over a network they cost more.
     """

@@ -1,4 +1,4 @@
-"""A client of the server for one process of Spark: it waits out a restart, and then says who is gone."""
+"""Makes a client of the server for one process of Spark, which retries during a restart."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ FIRST, LONGEST = 0.2, 5.0
 
 
 def pauses(seconds: float) -> tuple[float, ...]:
-    """Waits between tries that double up to five seconds, and together last so long.
+    """Return waits between tries, which double up to five seconds and together last `seconds`.
 
     >>> pauses(3.0)
     (0.2, 0.4, 0.8, 1.6)

@@ -1,14 +1,14 @@
-"""What can stop a query, each with a sentence that says what to do.
+"""Defines the errors that stop a query, each with a sentence that gives advice.
 
-SparkFault               the sentence is all: Spark shows the class and the text
+SparkFault               only a sentence: Spark shows the class and the text
   JavaMissing            there is no Java that Spark runs on
   BadOption              an option is unknown, missing or has a value that is not known
   BadSchema              a schema has columns or types that messages do not have
-  BadOffset              the checkpoint holds an offset that is not ours
+  BadOffset              the checkpoint holds a foreign offset
   QueueMissing           there is no queue of this name
-  QueueReplaced          the queue was deleted and made anew since the offset was written
+  QueueReplaced          the queue was deleted and created again since the offset was written
   ConsumerMissing        nothing was kept for this query
-  DataLost               what lies behind the offset is not kept any more
+  DataLost               messages after the offset are not kept any more
   ServerGone             the server does not answer
   TokenRefused           the server does not know the user, or denies access
   WriterTaken            another query writes under this writerId
@@ -28,7 +28,7 @@ from reliquary.client.feed import Loss
 
 
 class SparkFault(Exception):
-    """Something stops a query; the sentence says what to do."""
+    """An error that stops a query; the sentence gives advice."""
 
 
 class JavaMissing(SparkFault):
@@ -52,15 +52,15 @@ class QueueMissing(SparkFault):
 
 
 class QueueReplaced(SparkFault):
-    """The queue was deleted and made anew since the offset was written."""
+    """The queue was deleted and created again since the offset was written."""
 
 
 class ConsumerMissing(SparkFault):
-    """The consumer of the query is not there: nothing was kept for it."""
+    """The consumer of the query does not exist, so that nothing was kept for it."""
 
 
 class DataLost(SparkFault):
-    """Messages behind the offset are not kept any more."""
+    """Messages after the offset are not kept any more."""
 
 
 class ServerGone(SparkFault):
@@ -80,11 +80,11 @@ class BadRow(SparkFault):
 
 
 class StagesGone(SparkFault):
-    """Staged parts were swept away before their batch was published."""
+    """Staged parts were removed before their batch was published."""
 
 
 class ServerRefused(SparkFault):
-    """The server refuses it for a reason of its own."""
+    """The server refuses the request for another reason."""
 
 
 def queue_missing(queue: str) -> QueueMissing:
@@ -122,7 +122,7 @@ def consumer_missing(queue: str, consumer: str) -> ConsumerMissing:
 
 
 def data_lost(queue: str, consumer: str, after: int, cursor: int, loss: Loss | None = None) -> DataLost:
-    """Return the sentence for a range that is not kept any more; `loss` is what the consumer lost."""
+    """Return the error for a range that is not kept any more; `loss` has the loss of the consumer."""
     if loss is not None and after < loss.until:
         return DataLost(
             f"of the queue {queue!r} the query wants what comes after {after}, and its consumer {consumer!r} "
@@ -198,14 +198,14 @@ def placed(managers: Sequence[str], manager: str, queues: str) -> Iterator[None]
 
 
 def explained(error: ReliquaryError, what: str) -> SparkFault:
-    """Return the fault for an error of the client; `what` was being done."""
+    """Return the fault for an error of the client during the step `what`."""
     kind, advice = _EXPLAINED.get(error.code, (ServerRefused, ""))
     return kind(f"{what}: {error.sentence.rstrip('.')}{': ' if advice else ''}{advice}")
 
 
 @contextmanager
 def explaining(what: str) -> Iterator[None]:
-    """Turn the client's errors into faults that say what to do."""
+    """Convert the client's errors to faults with advice."""
     try:
         yield
     except ReliquaryError as error:

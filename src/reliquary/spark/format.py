@@ -1,4 +1,4 @@
-"""`format("reliquary")`: the class that Spark asks for readers and writers."""
+"""Implements `format("reliquary")`: the class from which Spark gets readers and writers."""
 
 from __future__ import annotations
 

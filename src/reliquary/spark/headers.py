@@ -1,4 +1,4 @@
-"""The column `headers`: the SOAP and HTTPR parts of a message by name, as users of Kafka know headers.
+"""Makes the column `headers`: the SOAP and HTTPR parts of a message by name, as headers in Kafka.
 
     soap:envelope, soap:header, soap:body    a message that came by SRMP
     httpr:NAME                               each field of a message that came by HTTPR, such as httpr:user-id
@@ -23,7 +23,7 @@ HTTPR: Final = "httpr_header"
 SOAP: Final = {"soap_envelope": "soap:envelope", "soap_header": "soap:header", "soap_body": "soap:body"}
 """The columns of SOAP parts, and their keys."""
 COLUMNS: Final = (*SOAP, HTTPR)
-"""The columns that headers are made of."""
+"""The columns from which headers are made."""
 
 
 def headers_of(batch: pa.RecordBatch) -> pa.Array:
@@ -46,7 +46,7 @@ def _headers(parts: dict[str, str | None]) -> Iterator[dict[str, Any]]:
         return
     try:
         fields = list(lines_of(header))
-    except PeerFault:  # it was taken from a peer that is not strict
+    except PeerFault:  # it came from a peer that is not strict
         fields = [("", header)]
     for name, value in fields:
         yield {"key": f"httpr:{name}", "value": value.encode()}

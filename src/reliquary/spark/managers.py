@@ -32,13 +32,13 @@ from reliquary.spark.together import Together
 T = TypeVar("T")
 Connect = Callable[[Access], FeedClient]
 LEFT_ALONE: Final = 5.0
-"""Seconds in which a manager that did not answer is not asked again, at least."""
+"""The least seconds in which a manager that did not answer is not asked again."""
 GLANCE: Final = 2.0
-"""Seconds to wait for a manager that did not answer before, when it is asked again."""
+"""The seconds to wait for a manager that did not answer before, when it is asked again."""
 PAUSE: Final = 1.0
-"""Seconds between the tries of a query that waits for a manager."""
+"""The seconds between the tries of a query that waits for a manager."""
 SILENT: Final = (ServerUnreachable, OutcomeUnknown)
-"""The errors that say that a manager does not answer; all that is asked here may be asked again."""
+"""The errors of a manager that does not answer; all requests here may be repeated."""
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +51,7 @@ class _Attempt:
         self._clock = clock
         self.ended = Event()
         self.silence: Exception | None = None
-        """The error that says that the manager did not answer; known when the attempt has ended."""
+        """The error of a manager that did not answer; known when the attempt has ended."""
         self.took = 0.0
         Thread(target=self._run, daemon=True).start()
 
@@ -87,26 +87,26 @@ class Managers:
         self._until: dict[str, float] = {}
         """The managers that are skipped, and the time of the next attempt."""
         self._attempts: dict[str, _Attempt] = {}
-        """The attempts that run while no call waits for them."""
+        """The running attempts for which no call waits."""
         self.together = Together()
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return the names of all managers, in the order of the options."""
+        """The names of all managers, in the order of the options."""
         return tuple(self._clients)
 
     @property
     def skips(self) -> bool:
-        """Return whether managers that do not answer are skipped."""
+        """Whether managers that do not answer are skipped."""
         return self._gone is Gone.SKIP
 
     @property
     def away(self) -> tuple[str, ...]:
-        """Return the managers that are skipped now."""
+        """The managers that are skipped now."""
         return tuple(name for name in self._clients if name in self._until)
 
     def called(self, manager: str, queue: str) -> str:
-        """Return the name of a queue in errors: with its manager if there are several."""
+        """Return the name of a queue for errors, with its manager if there are several."""
         return errors.called(self.names, manager, queue)
 
     def _answer(self, manager: str, work: Callable[[FeedClient], T], queues: Sequence[str]) -> T:
@@ -188,7 +188,7 @@ class Managers:
         return dict(zip(questions, answers, strict=True))
 
     def close(self) -> None:
-        """Close the clients of all managers; none of them can be asked afterwards."""
+        """Close the clients of all managers, which cannot be asked afterwards."""
         for client in self._clients.values():
             client.close()
 
@@ -199,5 +199,5 @@ class Managers:
 
 
 def _with_patience(access: Access, gone: Gone) -> Access:
-    """Return the access with no time to wait for a restart if the manager can be skipped."""
+    """Return the access without a time for restarts if the manager can be skipped."""
     return msgspec.structs.replace(access, patience=0.0) if gone is Gone.SKIP else access

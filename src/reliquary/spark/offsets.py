@@ -1,4 +1,4 @@
-"""Offsets: how far each queue of each manager was read, as Spark keeps it in a checkpoint.
+"""Reads and writes offsets: the position of each queue of each manager in Spark's checkpoint.
 
     {"v": 2, "managers": {"north": {"orders": {"inc": "1f...@17...", "id": 41}}, "south": {...}}}
 
@@ -47,7 +47,7 @@ class QueueOffset(NamedTuple):
 
     @property
     def identifier(self) -> str:
-        """Return the identifier of the queue, without the era of its manager."""
+        """The identifier of the queue, without the era of its manager."""
         return identifier_of(self.incarnation)
 
 
@@ -77,7 +77,7 @@ def identifier_of(incarnation: str) -> str:
 
 
 def to_json(offset: Offset) -> dict[str, Any]:
-    """Return an offset as Spark keeps it; sorted by name, so that equal offsets are equal texts."""
+    """Return an offset in the form of Spark, sorted by name, so that equal offsets are equal texts."""
     managers: dict[str, dict[str, Any]] = {}
     for key, place in sorted(offset.items()):
         managers.setdefault(key.manager, {})[key.queue] = {"inc": place.incarnation, "id": place.id}
@@ -85,9 +85,9 @@ def to_json(offset: Offset) -> dict[str, Any]:
 
 
 def from_json(written: Mapping[str, Any], managers: Iterable[str]) -> dict[QueueKey, QueueOffset]:
-    """Return an offset from a checkpoint; `managers` are the names that the query has now.
+    """Return an offset from a checkpoint; `managers` are the present names of the query.
 
-    The place of an only manager goes to the only manager that there is now, whatever its name.
+    The position of a single manager is used for the single manager of the query, with any name.
     """
     version = written.get("v")
     if version not in {1, VERSION} and isinstance(version, int):
@@ -118,17 +118,20 @@ def from_json(written: Mapping[str, Any], managers: Iterable[str]) -> dict[Queue
 def renamed(
     offset: Offset, there: Mapping[QueueKey, str], managers: Iterable[str]
 ) -> dict[QueueKey, QueueOffset]:
-    """Return the offset with the queues of each manager under the name that the manager has now.
+    """Return the offset with the queues of each manager under its present name.
 
-    `there` are the incarnations of the queues that there are now.  A manager is known by the identifiers of
-    its queues.  It keeps its name if they are found there, or nowhere.
+    `there` are the incarnations of the existing queues.  A manager is recognized by the identifiers
+    of its queues.  It keeps its name if they are found there, or nowhere.
     """
     names = _new_names(offset, there, managers)
     return {QueueKey(names.get(key.manager, key.manager), key.queue): place for key, place in offset.items()}
 
 
 def _new_names(offset: Offset, there: Mapping[QueueKey, str], managers: Iterable[str]) -> dict[str, str]:
-    """Return the managers of an offset that have other names now, with these; refuse a name that two have."""
+    """Return the managers of an offset that have other names now, with these.
+
+    Refuse a name of two managers.
+    """
     holders: dict[str, set[str]] = {}
     for key, incarnation in there.items():
         holders.setdefault(identifier_of(incarnation), set()).add(key.manager)
@@ -153,7 +156,7 @@ def _new_names(offset: Offset, there: Mapping[QueueKey, str], managers: Iterable
 
 
 def check_managers(offset: Offset, managers: Iterable[str], *, all_there: bool) -> None:
-    """Refuse an offset whose managers are all others; `all_there` says that every manager was asked.
+    """Refuse an offset without any manager of the query; `all_there` means that every manager was asked.
 
     Call it after `renamed`.  An offset of version 1 must belong to one of the managers.
     """

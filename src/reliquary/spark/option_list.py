@@ -1,8 +1,8 @@
-"""The names of all options of a source and a sink, and the names that other sources have for them.
+"""Lists the names of all options of a source and a sink, and their names in other sources.
 
 Spark gives option names in lower case and values as text.  `known` returns the given options by the names in
 this list.  An option that this source does not have is refused; if it is an option of Spark's Kafka source,
-the sentence says which option to use here.
+the sentence names the option to use here.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Option(NamedTuple):
     name: str
     use: For
     default: str
-    """The name as a person reads it."""
+    """The default, in readable form."""
     about: str
 
 
@@ -203,7 +203,7 @@ KAFKA: Final[Mapping[str, str]] = {
     "kafka.sasl.jaas.config": "use token, tokenFile or user with passwordFile",
     "kafka.ssl.truststore.location": "use ca",
 }
-"""Options of Spark's Kafka source and sink, and what is used here instead."""
+"""Options of Spark's Kafka source and sink, and their replacements here."""
 
 _PASSED_ON: Final = {"queryname"}
 """Options that Spark itself adds for sinks."""
@@ -212,7 +212,7 @@ _KAFKA: Final = {name.lower(): advice for name, advice in KAFKA.items()}
 
 
 def known(options: Mapping[str, str], use: For) -> dict[str, str]:
-    """Return the options by the names in this list; one that is not for this use is refused."""
+    """Return the options by the names in this list; refuse one that is not for this use."""
     given: dict[str, str] = {}
     for word, value in options.items():
         option = _BY_LOWER.get(word.lower())

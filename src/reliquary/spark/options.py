@@ -1,7 +1,7 @@
-"""The options of a source and a sink: parsed once, on the driver, and refused by name.
+"""Parses the options of a source and a sink once, on the driver, and refuses wrong ones by name.
 
-Spark hands over words without their capitals, and every value as text.  What comes out here is a frozen value
-that travels to the executors.
+Spark gives option names in lower case, and every value as text.  The result is a frozen value that is
+sent to the executors.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SECONDS: Final = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
 class Push(Enum):
-    """Whether a batch read takes filters over from Spark."""
+    """Whether a batch read applies filters of Spark."""
 
     AUTO = "auto"
     YES = "true"
@@ -54,12 +54,12 @@ class Reading(msgspec.Struct, frozen=True):
     max_bytes: int | None = None
     min_rows: int = 1
     max_delay: float = 900.0
-    """Seconds that a batch waits for `min_rows`."""
+    """The seconds that a batch waits for `min_rows`."""
     fail_on_loss: bool = True
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return the names of the managers."""
+        """The names of the managers."""
         return tuple(access.name for access in self.managers)
 
 
@@ -70,7 +70,7 @@ class Writing(msgspec.Struct, frozen=True):
     queue: str = ""
     gone: Gone = Gone.FAIL
     key: str = ""
-    """The column that decides to which manager a row goes."""
+    """The column that selects the manager of a row."""
     writer: str = ""
     take_over: bool = False
     bad: str = "fail"
@@ -79,7 +79,7 @@ class Writing(msgspec.Struct, frozen=True):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return the names of the managers."""
+        """The names of the managers."""
         return tuple(access.name for access in self.managers)
 
 

@@ -1,4 +1,4 @@
-"""How far a batch goes, decided without Spark and without a network.
+"""Plans the end of a batch, without Spark and without a network.
 
 An offset (`offsets`) has for each queue of each manager its incarnation and a place in its feed; a batch is
 for each queue the range
@@ -12,10 +12,10 @@ is committed.  This is also true for a queue that was created anew.
 `survey` compares an offset with what the servers answer and names every trouble; `allot` divides the limits
 of a batch among queues that have something:
 
-    a queue that wants less than an equal share gets all it wants, and leaves the rest to the others;
+    a queue with fewer rows than an equal share gets all, and the others share the rest;
     when there is not a row for each, the turn goes round from batch to batch.
 
-`cuts` says into how many parts each queue of a batch is cut.
+`cuts` returns the number of parts of each queue in a batch.
 """
 
 from __future__ import annotations
@@ -46,18 +46,18 @@ class Span(NamedTuple):
 
 
 class Trouble(Enum):
-    """The reasons why a queue cannot simply be read on."""
+    """The reasons why a queue cannot simply be read further."""
 
     MISSING = "missing"
-    """It was there and is not."""
+    """The queue was deleted."""
     REPLACED = "replaced"
-    """The name belongs to another queue now."""
+    """Another queue has the name now."""
     UNKEPT = "unkept"
-    """It has no consumer of this name."""
+    """The queue has no consumer of this name."""
     LOST = "lost"
-    """Its consumer is beyond the place where the query is."""
+    """The consumer is beyond the position of the query."""
     REWOUND = "rewound"
-    """The store was restored from a backup: what came later may be missing."""
+    """The store was restored from a backup, so later messages may be missing."""
 
 
 class Finding(NamedTuple):
@@ -68,7 +68,7 @@ class Finding(NamedTuple):
     after: int = 0
     cursor: int = 0
     loss: Loss | None = None
-    """The messages that the consumer lost, where its limit was passed."""
+    """The messages that the consumer lost, if its limit was exceeded."""
 
     def fault(self, queue: str, consumer: str) -> SparkFault:
         """Return the error about it; `queue` is the name of the queue in the error."""
@@ -86,11 +86,11 @@ class Finding(NamedTuple):
 
 
 class Survey(NamedTuple):
-    """All queues of a query: those that can be read, new ones, and the troubles."""
+    """All queues of a query: the readable ones, new ones, and the troubles."""
 
     spans: tuple[Span, ...]
     new: tuple[QueueKey, ...]
-    """Queues that the offset does not know yet; they need a consumer."""
+    """Queues that the offset does not contain yet; they need a consumer."""
     findings: tuple[Finding, ...]
 
 
@@ -111,7 +111,7 @@ def still_wanted(
 
 
 def survey(offset: Offset, feeds: Feeds) -> Survey:
-    """Compare what the query knows with what is there.  Changes nothing."""
+    """Compare an offset with the feeds of the servers; nothing is changed."""
     spans: list[Span] = []
     findings: list[Finding] = []
     for key, place in sorted(offset.items()):
@@ -142,7 +142,7 @@ def unless_paused(span: Span, feed: Feed) -> Span:
 
 
 class Limit(NamedTuple):
-    """The limits of a batch; None is no limit."""
+    """The limits of a batch; None means no limit."""
 
     rows: int | None = None
     bytes: int | None = None
@@ -154,7 +154,7 @@ class Limit(NamedTuple):
         )
 
     def share(self, among: int) -> Limit:
-        """Return an equal share, a row and a byte at least."""
+        """Return an equal share, at least a row and a byte."""
         return Limit(
             None if self.rows is None else max(1, self.rows // among),
             None if self.bytes is None else max(1, self.bytes // among),
@@ -169,7 +169,7 @@ class Limit(NamedTuple):
 
     @property
     def spent(self) -> bool:
-        """Return whether nothing of the limit is left."""
+        """Whether nothing of the limit is left."""
         return (self.rows is not None and self.rows <= 0) or (self.bytes is not None and self.bytes <= 0)
 
 
@@ -192,14 +192,14 @@ def allot(
         if not share.fits(plan):
             plan = again(index, share)
         if something and not left.fits(plan):
-            continue  # one row that is larger than what is left
+            continue  # one row that is larger than the rest
         given[index] = plan
         left, something = left.without(plan), True
     return given
 
 
 def _order(limit: Limit, wants: Sequence[Plan], turn: int) -> list[int]:
-    """Return the order of queues: those that want least first, in turns when there is not enough for all."""
+    """Return the order of queues: those with few rows first, in turns if there is not enough for all."""
     count = len(wants)
     rotated = [(turn + step) % count for step in range(count)]
     if limit.rows is not None and limit.rows < count:

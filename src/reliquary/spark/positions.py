@@ -1,4 +1,4 @@
-"""Where a read begins or ends in each queue of each manager.
+"""Parses the positions at which a read begins or ends in each queue of each manager.
 
     earliest, latest            the beginning and the end of the feed
     a number                    a place in the feed: `after` for a start, `until` for an end
@@ -6,7 +6,7 @@
                                 an end: before the first message that arrived then or later
 
 A text is one word for all queues, or JSON by the names of queues; an object in it is for the queues of one
-manager.  What JSON does not name has the default.
+manager.  Queues that are not in the JSON have the default.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _LAST: Final = 2**62
 
 
 class Moment(msgspec.Struct, frozen=True):
-    """A time, microseconds since 1970."""
+    """A time in microseconds since 1970."""
 
     microseconds: int
 

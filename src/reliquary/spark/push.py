@@ -1,4 +1,4 @@
-"""Filters of a batch read that the server can apply: the place in the queue, and the time of arrival.
+"""Selects filters of a batch read that the server can apply: position in the queue, time of arrival.
 
 A filter that is *taken* is not applied again by Spark, so its bounds must be exact; one that only narrows
 (`IN`) gives its bounds to the server and stays with Spark as well.
@@ -25,7 +25,7 @@ from reliquary.client.feed import Bounds
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _COLUMNS: Final = {"lookup_id": "lookup", "arrived": "time"}
-"""Columns that are never null and have bounds, and what the bounds are called."""
+"""Columns that are never null and have bounds, with the names of the bounds."""
 
 
 def push(filters: Iterable[Filter], bounds: Bounds) -> tuple[Bounds, list[Filter]]:
@@ -40,7 +40,7 @@ def push(filters: Iterable[Filter], bounds: Bounds) -> tuple[Bounds, list[Filter
 
 
 def _narrow(each: Filter, bounds: Bounds) -> tuple[Bounds, bool]:
-    """Return the bounds with one filter more, and whether they say all that it says."""
+    """Return the bounds with another filter, and whether they express the whole filter."""
     column: tuple[str, ...] = getattr(each, "attribute", ())
     side = _COLUMNS.get(column[0]) if len(column) == 1 else None
     if side is None or isinstance(each, IsNotNull):
@@ -66,7 +66,7 @@ def _narrow(each: Filter, bounds: Bounds) -> tuple[Bounds, bool]:
 
 
 def _number(value: Any, side: str) -> int | None:
-    """Return a lookup id, or microseconds since 1970; None for what is neither."""
+    """Return a lookup id, or microseconds since 1970; None for another value."""
     if side == "lookup":
         return value if isinstance(value, int) and not isinstance(value, bool) else None
     if isinstance(value, datetime) and value.tzinfo is not None:
@@ -90,7 +90,7 @@ def between_times(bounds: Bounds, low: int | None, high: int | None) -> Bounds:
 
 
 def is_empty(bounds: Bounds) -> bool:
-    """Return whether no row can be within."""
+    """Return whether no row can be within the bounds."""
     return _crossed(bounds.from_lookup, bounds.to_lookup) or _crossed(bounds.from_time, bounds.to_time)
 
 

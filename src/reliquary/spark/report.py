@@ -1,9 +1,9 @@
-"""What a stream reports with each batch: `query.lastProgress["sources"][0]["latestOffset"]`.
+"""Makes the report of a stream for each batch: `query.lastProgress["sources"][0]["latestOffset"]`.
 
-    managers   how far the feed of each queue goes
+    managers   the end of the feed of each queue
     behind     how many messages the batch leaves unread, counted up to a limit
     lag        how many seconds ago the oldest of them arrived
-    holes      what was passed over with failOnDataLoss=false
+    holes      the gaps that were skipped with failOnDataLoss=false
     away       managers that are skipped now
 
 Everything but `away` is by manager and queue.  A report that cannot be made stops no query.
@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 
 class Report:
-    """The state of a query as people see it."""
+    """The state of a query for people."""
 
     def __init__(
         self,
@@ -45,22 +45,22 @@ class Report:
         self._holes: dict[QueueKey, list[str]] = {}
 
     def planned(self, marks: Mapping[QueueKey, QueueOffset], end: Mapping[QueueKey, QueueOffset]) -> None:
-        """Take the marks of the feeds, and the end of the batch that is planned."""
+        """Record the marks of the feeds, and the end of the planned batch."""
         self._marks, self._end = dict(marks), dict(end)
 
     def hole(self, key: QueueKey, fault: SparkFault) -> None:
-        """Take what is passed over, and log it once."""
+        """Record a gap that is skipped, and log it once."""
         holes = self._holes.setdefault(key, [])
         if str(fault) not in holes:
             holes.append(str(fault))
             log.warning("failOnDataLoss=false, so the query goes on: %s", fault)
 
     def has_hole(self, key: QueueKey) -> bool:
-        """Return whether something of a queue was passed over."""
+        """Return whether messages of a queue were skipped."""
         return key in self._holes
 
     def made(self) -> dict[str, Any]:
-        """Return the report for the progress of Spark: places, how far behind, the lag and the holes."""
+        """Return the report for the progress of Spark: positions, backlog, lag and gaps."""
         report = to_json(self._marks)
         unread = self._managers.by_queue(self._marks, lambda key: self._unread(key, self._marks[key]))
         report["behind"] = _nested({key: behind for key, (behind, _) in unread.items()})

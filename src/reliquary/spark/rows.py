@@ -1,8 +1,8 @@
-"""Record batches on their way: from the server's shape into Spark's, and from Spark's into the server's.
+"""Converts record batches between the form of the server and the form of Spark.
 
-A range is read to its end although the network breaks off: what was handed on stays so, and the rest is
-asked for after the last row that was.  So the place in the feed is always fetched, and dropped again when
-it was not asked for.  No row comes twice, and none is left out.
+A range is read to its end even if the network fails: the rest is requested after the last row that was
+passed on.  So the position in the feed is always fetched, and removed again if it is not wanted.  No
+row is repeated, and none is missing.
 
       asked:  (after, until]   --- rows 1 2 3 ---x broken
       again:  (3,     until]                     rows 4 5 6 --- end
@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 
 def fetched(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns to ask the server for: the place in the feed too, which a resumed read needs."""
+    """Return the columns to request from the server, with the position that a resumed read needs."""
     return tuple(names) if FEED_ID in names else (*names, FEED_ID)
 
 
@@ -80,7 +80,7 @@ def _cast(batch: pa.RecordBatch, field: pa.Field) -> pa.Array:
 
 
 def _within(column: pa.Array, low: int, high: int) -> pa.Array:
-    """Return numbers with those that are too large or too small at the ends of the range.
+    """Return numbers, those that are too large or too small replaced by the ends of the range.
 
     No message has the lowest or highest number of 32 bits in any column, so the server refuses the row.
     """
@@ -91,7 +91,7 @@ def _within(column: pa.Array, low: int, high: int) -> pa.Array:
 def shaped(
     batches: Iterable[pa.RecordBatch], schema: pa.Schema, key: str = ""
 ) -> Iterator[tuple[pa.RecordBatch, pa.Array | None]]:
-    """Batches for the server: only columns that it takes, each of its one type; empty ones are left out.
+    """Batches for the server: only columns that it takes, each of its one type; empty ones are omitted.
 
     With each batch comes its key column, if there is a key.
     """

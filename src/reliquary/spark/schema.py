@@ -1,7 +1,7 @@
-"""Columns as Spark knows them: the schema of the source, and what a schema of the user's may be.
+"""Defines the columns in Spark: the schema of the source, and the schemas that users may give.
 
 A schema that the user gives is a projection: columns are read in its order, and a narrow one moves no
-bodies over the network.  What a sink is given is checked before anything runs, column by column.
+bodies over the network.  The columns of a sink are checked before the run, one by one.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ TAKEN: Final[dict[ColumnType, frozenset[str]]] = {
     ColumnType.DOUBLE: _WHOLE | {"float", "double"},
     ColumnType.TIMESTAMP: frozenset({"timestamp"}),
 }
-"""Types of Spark that a sink turns into the kind of a column; `void` too, a column of nulls."""
+"""Types of Spark that a sink converts to a kind of column, with `void`, a column of nulls."""
 
 
 KEYS: Final = _WHOLE | {"string", "binary", "boolean"}
-"""Types of Spark that a key column may have."""
+"""The types of Spark that a key column may have."""
 
 KAFKA: Final = {
     "key": "correlation or label",
@@ -66,18 +66,18 @@ KAFKA: Final = {
     "timestamp": "arrived",
     "timestampType": "arrived",
 }
-"""Columns of Spark's Kafka source and sink, and what is used here instead."""
+"""Columns of Spark's Kafka source and sink, and their replacements here."""
 
 
 class FieldLike(Protocol):
-    """A field of Spark's StructType, as far as it is asked here."""
+    """The used part of a field of Spark's StructType."""
 
     name: str
     nullable: bool
 
     @property
     def dataType(self) -> Any:  # noqa: N802 - Spark's name
-        """Return the type of the field, which has a `simpleString`."""
+        """The type of the field, which has a `simpleString`."""
 
 
 def ddl(*, headers: bool = False) -> str:
@@ -109,7 +109,7 @@ def projection(fields: Iterable[FieldLike]) -> tuple[str, ...]:
 
 
 def _of_kafka(name: str) -> str:
-    """Return which column has the content of this column of Kafka; nothing for another name."""
+    """Return the column with the content of this column of Kafka; nothing for another name."""
     return f"Kafka's {name} is {KAFKA[name]} here; " if name in KAFKA else ""
 
 
@@ -153,7 +153,7 @@ def written(fields: Iterable[FieldLike], key: str = "") -> tuple[str, ...]:
 
 
 def _check_key(fields: Sequence[FieldLike], key: str) -> None:
-    """Refuse a key column that the rows do not have, or whose values have no one text."""
+    """Refuse a key column that does not exist, or whose values have no unique text."""
     if not key:
         return
     types = [field.dataType.simpleString() for field in fields if field.name == key]
@@ -184,7 +184,7 @@ def of_the_server(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def added(batch: pa.RecordBatch, names: Sequence[str], manager: str) -> pa.RecordBatch:
-    """Return the rows with exactly these columns; those that the server does not have are added."""
+    """Return the rows with exactly these columns; columns that the server lacks are added."""
     if batch.schema.names == list(names):
         return batch
     own = {

@@ -1,7 +1,7 @@
-"""A Spark session with our defaults: on this machine unless a master is named, quiet, in UTC.
+"""Starts a Spark session with defaults: on this machine unless a master is named, quiet, in UTC.
 
-Whatever is given wins over a default.  Addresses are of the loopback only while the master is local: the
-executors of a cluster must be able to reach the driver.
+Given settings have precedence over defaults.  Addresses are of the loopback only while the master is
+local: the executors of a cluster must be able to reach the driver.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LOOPBACK: Final = {
 
 
 def settings(given: dict[str, str]) -> dict[str, str]:
-    """Return the settings of a session; given ones win over defaults."""
+    """Return the settings of a session; given ones have precedence over defaults."""
     chosen = DEFAULTS | given
     if chosen["spark.master"].startswith("local"):
         chosen = LOOPBACK | chosen
@@ -45,7 +45,7 @@ def settings(given: dict[str, str]) -> dict[str, str]:
 
 
 def session(name: str, /, **conf: str) -> SparkSession:
-    """Start a session, or take the one that runs; `session("lake", **{"spark.driver.memory": "4g"})`."""
+    """Start a session, or return the running one; `session("lake", **{"spark.driver.memory": "4g"})`."""
     ensure_java()
     chosen = settings(conf)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the setting alone is for spark-submit

@@ -1,4 +1,4 @@
-"""The sink: rows of Spark into queues, every batch once and as a whole.
+"""Writes rows of Spark into queues, every batch once and as a whole.
 
     executors       write    stages its part under an attempt of its own; not visible yet
     driver          commit   publishes all parts in the order of their partitions, in one write of the server,
@@ -56,7 +56,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Part(WriterCommitMessage):
-    """The result of one task: what it staged."""
+    """The result of one task: the parts that it staged."""
 
     query: str
     batch: int
@@ -65,7 +65,7 @@ class Part(WriterCommitMessage):
     """The names of managers, and the stage on each; none for a part without rows."""
     bad: int = 0
     fault: SparkFault | None = None
-    """Why the batch cannot be published: a row breaks a rule, or a queue does not exist."""
+    """The reason why the batch cannot be published: a row violates a rule, or a queue does not exist."""
 
 
 def stage_part(
@@ -130,7 +130,7 @@ def _access(options: Writing, manager: str) -> Access:
 
 
 def _wait_for(client: FeedClient, options: Writing, query: str) -> None:
-    """Wait until the manager answers, if the option says so: rows can be sent only once."""
+    """Wait until the manager answers, if the option requires it: rows can be sent only once."""
     if options.gone is Gone.WAIT:
         _until_it_answers(lambda: client.writer(query))
 
@@ -214,7 +214,7 @@ def _check_spread(manager: str, known: WriterInfo | None, batch: int, spread: st
 
 
 def take_back(options: Writing, parts: Sequence[WriterCommitMessage | None], connect: Connect) -> None:
-    """Drop what was staged; the servers' sweepers do it later if this fails."""
+    """Drop staged parts; the servers remove them later if this fails."""
     for access in options.managers:
         stages = _stages(parts, access.name)
         if not stages:
@@ -233,12 +233,12 @@ def _stages(parts: Sequence[WriterCommitMessage | None], manager: str) -> list[i
 
 
 def new_name() -> str:
-    """Return sixteen random letters; there is no seed to repeat in a process of Spark."""
+    """Return sixteen random letters; a process of Spark has no seed to repeat."""
     return os.urandom(8).hex()
 
 
 def query_of_checkpoint(location: str) -> str | None:
-    """Return the id of a query from the file where Spark keeps it; None where that cannot be read here."""
+    """Return the id of a query from the file where Spark keeps it; None if it cannot be read here."""
     parts = urlsplit(location)
     if not location or parts.scheme not in {"", "file"}:
         return None
@@ -279,17 +279,17 @@ class StreamWriter(DataSourceStreamArrowWriter):
         if query is None:
             if any(isinstance(part, Part) and part.stages for part in messages):
                 raise SparkFault(f"batch {batchId} does not say which query it is of")
-            return  # no task, no rows: there is nothing to publish, now or in a second run of the batch
+            return  # without a task there are no rows: nothing is to be published, now or in a repetition
         publish(self._options, query, batchId, messages, self._connect)
 
     def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
-        """Take back what was staged; a batch that was published stays."""
+        """Drop staged parts; a published batch stays."""
         del batchId
         take_back(self._options, messages, self._connect)
 
 
 class Writer(DataSourceArrowWriter):
-    """`df.write`: one batch, known by `runId` or by a name of its own."""
+    """The writer of `df.write`: one batch, identified by `runId` or by a random name."""
 
     def __init__(self, options: Writing, names: tuple[str, ...], connect: Connect = connected) -> None:
         self._options = options
@@ -306,9 +306,9 @@ class Writer(DataSourceArrowWriter):
         return stage_part(self._options, self._names, iterator, place, self._connect)
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Publish what all tasks have staged."""
+        """Publish the staged parts of all tasks."""
         publish(self._options, self._query, 0, messages, self._connect)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Take back what was staged."""
+        """Drop staged parts."""
         take_back(self._options, messages, self._connect)

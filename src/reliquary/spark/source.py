@@ -1,7 +1,8 @@
-"""The source of a batch read: what lies in queues now, without taking anything away.
+"""Reads the current messages of queues in a batch, without removing them.
 
-The driver cuts the feeds of the queues into ranges, and a task of an executor reads one of them.  What is
-decided lies in `options`, `schema`, `push` and `rows`; here Spark's calls meet the server's.
+The driver cuts the feeds of the queues into ranges, and a task of an executor reads one of them.  The
+decisions are in `options`, `schema`, `push` and `rows`; this module connects Spark's calls with the
+server's.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def read_part(
 
     The rows of a batch are fixed, so a manager that goes away now is waited for unless the option is `fail`.
     """
-    if not isinstance(part, Range):  # Spark's own word for "no partitions"
+    if not isinstance(part, Range):  # Spark's own value for "no partitions"
         return
     access = next(each for each in options.managers if each.name == part.manager)
     columns = of_the_server(names)
@@ -77,7 +78,7 @@ def read_part(
 
 
 class Reader(DataSourceReader):
-    """The reader of `spark.read`: it reads what lies in the queues now."""
+    """The reader of `spark.read`, for the current messages of the queues."""
 
     def __init__(
         self,
@@ -163,7 +164,7 @@ class Reader(DataSourceReader):
 
 
 def _number(position: Position, feed: Feed, default: int) -> int:
-    """Return the place of a position that is not a time; times are bounds of a batch read."""
+    """Return the number of a position that is not a time; times are bounds of a batch read."""
     if isinstance(position, int):
         return position
     return feed.mark if position == LATEST else default
@@ -173,13 +174,13 @@ class PushingReader(Reader):
     """A batch reader with filters that the server applies."""
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
-        """Take what the server can do; the rest stays with Spark."""
+        """Take the filters that the server can apply; Spark applies the others."""
         self._bounds, left = push.push(filters, self._bounds)
         return left
 
 
 def batch_reader(options: Reading, names: tuple[str, ...]) -> Reader:
-    """Return a reader that pushes filters, if that is wanted and possible.
+    """Return a reader, with pushed filters if that is wanted and possible.
 
     Spark refuses a reader that can push while the session's setting is off.  The setting is not shown, but
     with it on Spark plans in a program of its own.

@@ -1,9 +1,9 @@
-"""To which manager each row of a sink goes: decided by the value of a key column, and by nothing else.
+"""Selects the manager of each row of a sink by the value of a key column.
 
     value --hash--> slot 0 to 4095 --table--> manager
 
 A slot belongs to the manager for which the hash of slot and name is highest.  So equal values go to one
-manager, in every batch and every run, whatever the order in which the managers are named.  A manager that is
+manager, in every batch and every run, for any order of the managers.  A manager that is
 added takes its part of the slots from all others; a manager that is left out gives its slots to all others;
 no other slot moves.
 """
@@ -30,7 +30,7 @@ class Spread:
         return max(self._managers, key=lambda name: (_hash(f"{slot}:{name}".encode()), name))
 
     def manager_of(self, value: bytes | None) -> str:
-        """Return the manager of a value; rows without a value all go to one manager."""
+        """Return the manager of a value; all rows without a value have one manager."""
         return self._table[_hash(value or b"") % SLOTS]
 
     def split(self, keys: pa.Array, batch: pa.RecordBatch) -> Iterator[tuple[str, pa.RecordBatch]]:
@@ -56,7 +56,7 @@ def spread_of(managers: Sequence[str], column: str) -> str:
 
 
 def as_bytes(column: pa.Array) -> pa.Array:
-    """Return values as bytes; a number as its digits, so that its width does not matter."""
+    """Return values as bytes; a number as its digits, independent of its width."""
     if pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
         return column.cast(pa.binary())
     return (column if pa.types.is_string(column.type) else column.cast(pa.string())).cast(pa.binary())

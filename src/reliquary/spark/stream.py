@@ -1,6 +1,7 @@
-"""The source of a stream: everything that arrives in queues, once, without taking anything away.
+"""Reads a stream of everything that arrives in queues, once, without removing messages.
 
-What is decided lies in `options`, `offsets`, `plan` and `rows`; here Spark's calls meet the servers'.
+The decisions are in `options`, `offsets`, `plan` and `rows`; this module connects Spark's calls with
+the servers'.
 
     driver, one process a query          executors, a process a task
     initialOffset   opens the consumers  read   a range, as record batches
@@ -63,13 +64,16 @@ from reliquary.spark.report import Report
 from reliquary.spark.source import Range, read_part
 
 IDLE: Final = 0.2
-"""Seconds between two looks at queues in which nothing arrives: Spark itself would look a hundred times."""
+"""The seconds between two checks of idle queues; Spark itself would check a hundred times."""
 
 log = logging.getLogger(__name__)
 
 
 class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """`spark.readStream`: everything that arrives, once, behind a consumer that pins what is not read yet."""
+    """The reader of `spark.readStream`.
+
+    Everything that arrives, once, with a consumer that keeps unread messages.
+    """
 
     def __init__(
         self,
@@ -104,7 +108,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if self._initial is None:
             start = self._options.start
             with explaining("starting the stream"):
-                # a manager that is skipped is read from its beginning later, which must be what was asked for
+                # a manager that is skipped is read from its beginning later, which must equal the
+                # requested one
                 found = self._look(insist=start != Positions())
                 if found.missing:
                     raise errors.queue_missing(self._called(found.missing[0]))
@@ -135,13 +140,13 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return client.open_consumer(queue, self._options.consumer, at)
 
     def prepareForTriggerAvailableNow(self) -> None:
-        """Limit this run to the messages that are there now."""
+        """Limit this run to the present messages."""
         with explaining("asking how far the queues go"):
             feeds = self._look().feeds
         self._target = {key: QueueOffset(feed.incarnation, feed.mark) for key, feed in feeds.items()}
 
     def getDefaultReadLimit(self) -> ReadLimit:
-        """Return the limit of the options; Spark knows one, and `latestOffset` holds to both."""
+        """Return the limit of the options; Spark has one, and `latestOffset` applies both."""
         if self._options.max_rows is not None:
             return ReadMaxRows(self._options.max_rows)
         if self._options.max_bytes is not None:
@@ -149,7 +154,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return ReadAllAvailable()
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
-        """Return the end of the next batch, which is its start when there is nothing."""
+        """Return the end of the next batch, which is its start if there are no messages."""
         places = from_json(start, self._managers.names)
         if self._idle and self._target is None:
             self._wait(IDLE)
@@ -181,7 +186,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return to_json(end)
 
     def _waits_for_more(self, spans: list[Span], plans: list[Plan | None]) -> bool:
-        """Return whether a batch with all that is there is too small to be read now."""
+        """Return whether a batch with all present messages is too small to be read now."""
         rows = sum(plan.rows for plan in plans if plan is not None)
         return (
             self._target is None
@@ -205,7 +210,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         )
 
     def _spans(self, places: Offset, found: Look) -> list[Span]:
-        """Return the range of each queue that can be read; troubles stop the query, or are logged."""
+        """Return the range of each readable queue; troubles stop the query, or are logged."""
         for key in found.missing:
             fault = errors.queue_missing(self._called(key))
             if self._options.fail_on_loss:
@@ -241,7 +246,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return span._replace(until=min(span.until, max(until, span.after)))
 
     def _past(self, finding: Finding, place: QueueOffset) -> Span | None:
-        """Return the range that is left for a query that may lose data, after the loss was logged."""
+        """Return the remaining range for a query that may lose data, after the loss was logged."""
         self._tell(finding)
         match finding.trouble:
             case Trouble.MISSING:
@@ -269,7 +274,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return self._managers.called(key.manager, key.queue)
 
     def _plans(self, spans: list[Span], limit: Limit) -> list[Plan | None]:
-        """Return what the batch takes of each queue; None for nothing."""
+        """Return the messages of each queue for the batch; None for nothing."""
         some = {span.key: span for span in spans if span.until > span.after}
         planned = self._managers.by_queue(some, lambda key: self._plan(some[key], limit))
         wants = [planned.get(span.key) for span in spans]
@@ -323,13 +328,13 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         )
 
     def reportLatestOffset(self) -> dict[str, Any] | None:
-        """Return the places, the backlog, the holes, and the managers that are skipped."""
+        """Return the positions, the backlog, the gaps, and the skipped managers."""
         return self._report.made()
 
     # -- a batch
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
-        """Return the ranges of a batch; after a restart they may be cut otherwise, and hold equal rows."""
+        """Return the ranges of a batch; after a restart the ranges may differ, with equal rows."""
         with explaining("planning a batch"):
             first, last = self._settled(start, end)
             wanted = [key for key, place in sorted(last.items()) if first.get(key) != place]
@@ -345,7 +350,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def _settled(
         self, start: dict[str, Any], end: dict[str, Any]
     ) -> tuple[dict[QueueKey, QueueOffset], dict[QueueKey, QueueOffset]]:
-        """Return the offsets of a batch, by the names that the managers have now."""
+        """Return the offsets of a batch, by the present names of the managers."""
         names = self._managers.names
         first, last = from_json(start, names), from_json(end, names)
         wanted = {key: place for key, place in last.items() if first.get(key) != place}
@@ -359,7 +364,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return first, last
 
     def _are_there(self, places: Offset) -> bool:
-        """Whether each of these queues is at the manager that the offset names."""
+        """Return whether each of these queues is at the manager that the offset names."""
         managers = tuple({key.manager: None for key in places})
         if not {*managers} <= {*self._managers.names}:
             return False
@@ -415,7 +420,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return read_part(self._options, self._names, partition, self._connect)
 
     def commit(self, end: dict[str, Any]) -> None:
-        """Tell the servers that everything up to here is done, so that they may delete it.
+        """Report to the servers that everything up to here is done, so that they may delete it.
 
         A queue or consumer that is gone meanwhile stops the next batch, which can say more about it.  A
         manager that the query does not name now, or that does not answer, keeps its messages longer.
@@ -469,4 +474,4 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
 
 NOTHING: Final = Plan(0, 0, 0, ())
-"""The plan of a manager that does not answer any more."""
+"""The plan for a manager that does not answer any more."""

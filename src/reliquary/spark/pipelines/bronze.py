@@ -1,4 +1,4 @@
-"""Bronze: messages and events as they came, each batch once.
+"""Writes bronze: unchanged messages and events, each batch once.
 
     queues   --readStream "reliquary"--> bronze/messages   a batch of the query is a batch of the table
     history  --files that are new------> bronze/history    a batch is files; its commit names them
@@ -33,13 +33,13 @@ CARRIED_IN: Final = "carried_in"
 
 
 def history_schema(*, kept: bool) -> str:
-    """Return the columns of the exporter's files, or of the table that keeps them."""
+    """Return the columns of the exporter's files, or of the existing table."""
     names = {"batch": CARRIED_IN} if kept else {}
     return ", ".join(f"`{names.get(each.name, each.name)}` {each.kind.value}" for each in HISTORY_COLUMNS)
 
 
 def day_of(moment: str) -> Column:
-    """Return the day of a timestamp in UTC, whatever zone the session is in."""
+    """Return the day of a timestamp in UTC, in any zone of the session."""
     from pyspark.sql import functions as f
 
     day = f.date_from_unix_date((f.floor(f.unix_seconds(f.col(moment)) / 86_400)).cast("int"))
@@ -50,7 +50,7 @@ def day_of(moment: str) -> Column:
 
 
 def start_messages(table: Table, lake: Path, feed: DataFrame, every: float | None) -> StreamingQuery:
-    """Start the query that brings messages into the lake: once, or endlessly at an interval."""
+    """Start the query that copies messages into the lake: once, or endlessly at an interval."""
     from pyspark.sql import functions as f
 
     checkpoint = lake / CHECKPOINT
@@ -76,7 +76,7 @@ def query_of(checkpoint: Path) -> str:
 
 
 def take_history(spark: SparkSession, table: Table, folders: Sequence[Path]) -> list[Commit]:
-    """Bring the files that are new into the lake, some at a time."""
+    """Copy the new files into the lake, some at a time."""
     read = {name for batch in table.batches() for name in table.commit_of(batch).inputs}
     new = [name for name in history_files(folders) if name not in read]
     commits = []
@@ -91,7 +91,7 @@ def take_history(spark: SparkSession, table: Table, folders: Sequence[Path]) -> 
 
 
 def history_files(folders: Iterable[Path]) -> list[str]:
-    """Return the files of the exporter that are whole, each folder in the order of its names."""
+    """Return the complete files of the exporter, each folder in the order of its names."""
     return [
         str(path)
         for folder in folders

@@ -1,4 +1,4 @@
-"""Many small batches of a Parquet table become one, while it is read.
+"""Compacts many small batches of a Parquet table to one, while it is read.
 
     batch=0 ... batch=99                   1. their rows are written into _staging, and one rename makes
     _compacted/0-99/day=.../part.parquet      _compacted/0-99 of it: the commit; `Table` reads them there now
@@ -38,13 +38,13 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 FILE_BYTES: Final = 256 << 20
-"""About as large are the files of a compaction."""
+"""The approximate size of the files of a compaction."""
 REPLACES: Final = "_replaces.json"
 """The file in a compacted folder that names the batches that it replaces."""
 
 
 def compact(spark: SparkSession, table: Table, batches: int) -> Span | None:
-    """Make one of the oldest `batches` that are not compacted; None where there are fewer."""
+    """Compact the oldest `batches` that are not compacted; None if there are fewer."""
     numbers = table.single_batches()[:batches]
     if len(numbers) < batches:
         return None
@@ -72,7 +72,7 @@ def _bytes(places: Iterable[Path]) -> int:
 
 
 def clean(table: Table, grace: float, now: float) -> list[Span]:
-    """Let compactions that are older than the grace period take the place of their batches."""
+    """Replace batches by compactions that are older than the grace period."""
     replaced = []
     for span in table.spans():
         if now - span.made < grace or (table.place(span.last) / REPLACES).exists():

@@ -1,4 +1,4 @@
-"""The decoded content of a body, as values; `decode` makes them, `silver` makes columns of them."""
+"""Defines the decoded content of a body; `decode` makes it, `silver` makes columns of it."""
 
 from __future__ import annotations
 
@@ -50,24 +50,24 @@ class Soap(msgspec.Struct, frozen=True, gc=False):
 
 
 class Content(msgspec.Struct, frozen=True, gc=False):
-    """A message that was understood."""
+    """A message that was decoded."""
 
     kind: BodyKind
     encoding: str = ""
     """The encoding of the text; empty for a body that is no text."""
     text: str | None = None
     envelope: Envelope | None = None
-    """The SRMP envelope with which the message came, or which the body is."""
+    """The SRMP envelope of the message, or of the body if it is one."""
     soap: Soap | None = None
     fields: Mapping[str, str] | None = None
-    """The HTTPR header with which the message came, or that of the command which the body is."""
+    """The HTTPR header of the message, or of the command if the body is one."""
     parts: tuple[Part, ...] = ()
     data: str | None = None
     """The content of an XML document as JSON (`xml_json`)."""
 
 
 class Damage(msgspec.Struct, frozen=True, gc=False):
-    """Why a message was not understood."""
+    """The reason why a message was not decoded."""
 
     kind: BodyKind
     """The kind that the body seemed to have."""

@@ -1,6 +1,6 @@
-"""A message as it came, understood: with the codecs that the server uses, or a reason why not.
+"""Decodes a message with the codecs of the server, or returns the reason of a failure.
 
-                       soap_envelope?  httpr_header?        with which it came: their damage is a reason
+                       soap_envelope?  httpr_header?        of its arrival: their damage is a reason
                                |
     body: empty | --boundary | POST | request: | message-size: | text? | binary
                        |         |        |           |            |
@@ -9,8 +9,8 @@
                                                            JSON  XML   text
                                                                   '--SOAP? SRMP?
 
-Pure functions of bytes: they run inside the tasks of Spark and never raise, so that every row that goes in
-comes out once, understood or not.
+Pure functions of bytes: they run inside the tasks of Spark and never raise, so that every input row has
+one output row, decoded or not.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ _PATH: Final = f"{{{ROUTING}}}path"
 _OF_ALL_TEXT: Final = ("", "utf-8")
 """Encodings of documents that any text can be part of."""
 _LARGEST: Final = 1 << 40
-"""Bytes and messages without a limit: the server that stored the batch has applied its own."""
+"""The limits of bytes and messages: the server that stored the batch has applied its own."""
 _NO_LIMITS: Final = BatchLimits(_LARGEST, _LARGEST)
 
 _BOUNDARY: Final = re.compile(rb"--([^\r\n]{1,70})\r\n(?=content-[a-z-]+:)", re.IGNORECASE).match
@@ -80,7 +80,7 @@ _COMMAND: Final = re.compile(rb"request[ \t]*:[ \t]*[A-Z-]+ HTTPR/", re.IGNORECA
 _ANSWER: Final = re.compile(rb"HTTPR/1\.[0-9]+\r\n").match
 _BATCH: Final = re.compile(rb"message-(?:size|encoding)[ \t]*:", re.IGNORECASE).match
 _BATCH_HEADER: Final = b"transactionid:0000000000000001\r\n\r\n"
-"""The header that is put before a batch which was kept without its command."""
+"""The header that is put before a batch without its command."""
 _JSON: Final = re.compile(
     r'[ \t\r\n]*(?:\{[ \t\r\n]*["}]|\[[ \t\r\n]*(?:[\[\]{"0-9-]|true|false|null))'
 ).match
@@ -137,7 +137,7 @@ def decode_body(body: bytes, body_type: int = 0) -> Content | Damage:
 
 
 def _neither(body: bytes) -> Content | Damage:
-    """Return what is no text as binary, or as damage where it is a damaged document."""
+    """Return a body that is no text as binary, or as damage if it is a damaged document."""
     head = body[:64].decode("latin-1")
     kind = BodyKind.XML if _XML(head) is not None else BodyKind.JSON if _JSON(head) is not None else None
     if kind is None:
@@ -162,9 +162,7 @@ def _read_json(found: Text) -> Content | Damage:
     except msgspec.DecodeError as wrong:
         why = str(wrong)
         at = _AT_BYTE.search(why)
-        offset = (
-            len(found.text.encode()) if at is None else int(at[1])
-        )  # it names none where the end is missing
+        offset = len(found.text.encode()) if at is None else int(at[1])  # it names none if the end is missing
         return Damage(BodyKind.JSON, _AT_BYTE.sub("", why), "", offset if found.encoding == "utf-8" else None)
     except RecursionError:
         return Damage(BodyKind.JSON, "it is nested too deeply")
@@ -315,7 +313,7 @@ def _read_httpr(
 
 @lru_cache(maxsize=1024)
 def _fields(header: str) -> Mapping[str, str]:
-    """Return the fields of a message's header, by name; what senders repeat is read once."""
+    """Return the fields of a message's header, by name; repeated headers are cached."""
     if not header:
         return {}
     try:

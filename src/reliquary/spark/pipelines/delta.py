@@ -1,17 +1,17 @@
-"""Tables of the lake with a Delta log, through `deltalake`: no jar, and readers of Delta see each batch once.
+"""Stores tables of the lake with a Delta log, by `deltalake`: no jar, and each batch is visible once.
 
     lake/bronze/messages/_delta_log/
                          batch=0/day=2026-11-15/part-....parquet
                          _batches/0/_commit.json, _schema.json
 
 The files of a batch are renamed into place as with Parquet, and the commit is the entry in the log that
-names them.  It carries a transaction, our name and the batch: a batch whose number the log has is not entered
-again, and a second writer that did not see it is refused.  A folder that is there without its entry is what
-a crash left, and is made anew.
+names them.  It has a transaction, the name of this program and the batch: a batch whose number the log
+has is not entered again, and a second writer that did not see it is refused.  A folder without its
+entry is left from a crash, and is made again.
 
-The log says which files count, for us too: a user may let `deltalake` write them again as fewer ones.
-Commit and schema of a batch are not in its folder only, because `vacuum(full=True)` of `deltalake` removes
-all files there that the log does not name.
+The log names the valid files, for this program too: a user may let `deltalake` write them again as
+fewer ones. Commit and schema of a batch are not in its folder only, because `vacuum(full=True)` of
+`deltalake` removes all files there that the log does not name.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ SHREDDING: Final = "spark.sql.variant.writeShredding.enabled"
 
 
 def require_delta() -> None:
-    """Refuse by name when the extra is missing."""
+    """Refuse the format by name if the extra is missing."""
     try:
         import deltalake  # noqa: F401
     except ImportError:
@@ -115,7 +115,7 @@ class DeltaTable(Table):
         self._enter(staged, place)
 
     def _note(self, staged: Staged) -> None:
-        """Copy commit and schema to where no `vacuum` removes them."""
+        """Copy commit and schema to a place where no `vacuum` removes them."""
         draft = self.folder / STAGING / f"notes-{staged.batch}"
         kept = self.folder / NOTES / str(staged.batch)
         for folder in (draft, kept):  # of a batch that was never entered
@@ -161,7 +161,7 @@ class DeltaTable(Table):
             )
 
     def replace_day(self, day: str, rows: pa.Table) -> None:
-        """Put rows in place of all that a day had, at once: one entry takes out and brings in."""
+        """Replace all rows of a day at once, by one entry in the log."""
         from deltalake import DeltaTable as Log
         from deltalake import write_deltalake
 

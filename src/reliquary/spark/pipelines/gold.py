@@ -1,14 +1,14 @@
-"""Gold: what people ask, a row for each queue and minute; one file for each day.
+"""Computes gold: numbers for people, with a row for each queue and minute and a file for each day.
 
-    flow           came in and went out, by the history; seen and quarantined, by the feed
+    flow           incoming and outgoing messages, by the history; seen and quarantined, by the feed
     latency        from the sending to the receiving: percentiles in milliseconds
     retries        handed out again, come back, given back by a carrier, poisoned
     dead_letters   by their reason
 
-A day that new rows belong to is computed anew from all that the lake has of it, and its file is replaced by
+A day with new rows is computed again from all rows of the lake, and its file is replaced by
 one rename; so rows that come late are counted as if they had come in time.  A message may come on one day and
 leave on another: with a day, those after it are computed anew too, as far as messages are followed back
-(`lookback`).  Which batches are counted is written down last; a crash before that computes these days
+(`lookback`).  The numbers of the counted batches are stored last; a crash before that computes these days
 once more.
 
 Spark counts a day in **one look** at it (`counted`): one grouping has the numbers of all four tables, which
@@ -42,7 +42,7 @@ RETRIES: Final = frozenset(
     {HistoryEvent.HANDED_OUT, HistoryEvent.RETURNED, HistoryEvent.RELEASED, HistoryEvent.POISONED}
 )
 MOVED_IN: Final = "moved-in"
-"""The other side of a move, made here."""
+"""The other side of a move, which is made here."""
 SEEN: Final = "seen"
 QUARANTINED: Final = "quarantined"
 """The event that is made of the feed, in addition to the events of the history."""
@@ -60,7 +60,7 @@ def _words(events: Iterable[HistoryEvent]) -> list[str]:
 
 
 def came(history: DataFrame) -> DataFrame:
-    """Return what is known of each message on its manager, and when it was sent.
+    """Return the known values of each message on its manager, and when it was sent.
 
     SentTime has whole seconds; an event of that second, mostly of the manager that it was sent at, tells the
     moment.
@@ -99,7 +99,7 @@ def events_of_day(history: DataFrame, day: str) -> DataFrame:
 
 
 def seen(frame: DataFrame, word: str) -> DataFrame:
-    """Return messages of the feed, as if they were events."""
+    """Return messages of the feed in the form of events."""
     from pyspark.sql import functions as f
 
     return frame.select(
@@ -114,7 +114,10 @@ def seen(frame: DataFrame, word: str) -> DataFrame:
 
 
 def counted(rows: DataFrame) -> DataFrame:
-    """Return all numbers of all tables, for each queue and minute; dead letters apart, by their reason."""
+    """Return all numbers of all tables, for each queue and minute.
+
+    Dead letters separately, by their reason.
+    """
     from pyspark.sql import functions as f
 
     event = f.col("event")
@@ -156,7 +159,10 @@ def counted(rows: DataFrame) -> DataFrame:
 
 
 def flow(numbers: pa.Table) -> pa.Table:
-    """Return in and out for each queue and minute; null, and not 0, without history and feed."""
+    """Return incoming and outgoing messages for each queue and minute.
+
+    Null, not 0, without history and feed.
+    """
     sums = (*FLOW_COLUMNS, "seen_messages", "seen_bytes", "quarantined", "history_events")
     grouped = numbers.group_by([*KEYS]).aggregate([(name, "sum") for name in sums])
     found = {name: grouped[f"{name}_sum"] for name in sums}
@@ -180,14 +186,14 @@ def latency(numbers: pa.Table) -> pa.Table:
 
 
 def retries(numbers: pa.Table) -> pa.Table:
-    """Return what had to be tried again, for each queue and minute."""
+    """Return retries, for each queue and minute."""
     tried = ("again", "returned", "released", "poisoned")
     rows = numbers.filter(_any(pc.greater(numbers[name], 0) for name in tried))
     return rows.select([*KEYS, "handed_out", *tried, "most_attempts"])
 
 
 def dead_letters(numbers: pa.Table) -> pa.Table:
-    """Dead letters, for each queue, minute and reason."""
+    """Return dead letters, for each queue, minute and reason."""
     rows = numbers.filter(numbers["dead"]).select([*KEYS, "reason", "in_messages", "in_bytes"])
     return rows.rename_columns([*KEYS, "reason", "messages", "bytes"])
 
@@ -209,7 +215,7 @@ NAMES: Final = tuple(_CUT)
 
 
 class Sources:
-    """The tables that gold is made of."""
+    """The tables from which gold is made."""
 
     def __init__(self, silver: Table, quarantine: Table, history: Table) -> None:
         self.silver = silver
@@ -245,7 +251,7 @@ def advance(
     lookback: int,
     done: Callable[[str], None] = lambda _: None,
 ) -> list[str]:
-    """Bring gold to where silver and the history are; returns the days that were computed anew."""
+    """Update gold to the state of silver and history; return the days that were computed again."""
     counted = {"silver": -1, "history": -1} | read_state(state)
     reached = {
         "silver": max(sources.silver.last(), sources.quarantine.last()),

@@ -1,4 +1,4 @@
-"""The lake: queues and histories as tables that analysts and programs read.
+"""Runs the lake: queues and histories as tables that analysts and programs read.
 
     queues --stream--> bronze/messages --decode--> silver/messages -----.
                               '--------- bad ----> silver/quarantine    |--> gold/flow, latency,
@@ -41,12 +41,12 @@ STATE: Final = "_lake.json"
 COUNTED: Final = "_gold.json"
 LOCK: Final = "_lock"
 PATIENCE: Final = 1
-"""Seconds between looks at what the query has brought."""
+"""The seconds between checks for new batches of the query."""
 LOOKS: Final = 60
-"""How many times the run looks whether the last batch has ended."""
+"""How often the run checks whether the last batch has ended."""
 STARTS: Final = 5
 SLOW_START: Final = "Python worker failed to connect back"
-"""Spark gives a process ten seconds to start, which on a busy machine is not always enough."""
+"""The seconds for the start of a process; Spark's ten are not always enough on a busy machine."""
 
 
 class TableReport(NamedTuple):
@@ -65,7 +65,7 @@ class LakeReport(NamedTuple):
 
     tables: tuple[TableReport, ...]
     days: tuple[str, ...]
-    """The days whose gold was computed anew."""
+    """The days whose gold was computed again."""
 
     def added(self, table: str) -> int:
         """Return the number of rows that this run added to a table."""
@@ -79,7 +79,7 @@ class Lake:
         kind: type[Table] = DeltaTable if kept_as == "delta" else Table
         self.folder = folder
         self.variants = variants
-        """Whether `data` of silver is VARIANT; else it is JSON text."""
+        """Whether `data` of silver is VARIANT; otherwise it is JSON text."""
         self.messages = kind(folder / bronze.MESSAGES)
         self.history = kind(folder / bronze.HISTORY)
         self.silver = kind(folder / SILVER)
@@ -88,7 +88,7 @@ class Lake:
 
     @property
     def batched(self) -> dict[str, Table]:
-        """Return the tables that grow by batches, by name."""
+        """The tables that grow by batches, by name."""
         return {
             bronze.MESSAGES: self.messages,
             bronze.HISTORY: self.history,
@@ -132,7 +132,7 @@ def run_lake(
 ) -> LakeReport:
     """Bring a lake up to date, or keep it so while `go_on` says yes; returns what was done.
 
-    `feed` is where the messages come from, for those who do not read queues.
+    `feed` replaces the queues as the source of messages.
     """
     if settings.format == "delta":
         require_delta()
@@ -159,7 +159,7 @@ def queue_feed(spark: SparkSession, settings: LakeSettings) -> DataFrame:
 
 
 def check_folder(folder: Path, settings: LakeSettings) -> None:
-    """Refuse what is another lake, or none and not empty."""
+    """Refuse a folder with another lake, or with other files."""
     if (folder / STATE).exists():
         open_lake(folder, settings.format, settings.data_as)
     elif folder.exists() and any(path.name != LOCK for path in folder.iterdir()):
@@ -175,7 +175,7 @@ def _begin(folder: Path, settings: LakeSettings) -> None:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Let one run work at a time; the lock of a process that ended is free."""
+    """Allow one run at a time; the lock of a process that ended is free."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / LOCK).open("w") as file:
         try:
@@ -194,13 +194,14 @@ class _Run:
         self.lake = lake
         self.progress = progress
         self.days: set[str] = set()
-        spark.conf.set("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")  # what all readers know
+        # a form that all readers know
+        spark.conf.set("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")
 
     def run(
         self, feed: Callable[[SparkSession, LakeSettings], DataFrame], go_on: Callable[[], bool]
     ) -> LakeReport:
         before = {name: table.rows() for name, table in self.lake.batched.items()}
-        self._follow(with_gold=False)  # what an earlier run left undone
+        self._follow(with_gold=False)  # complete the work of an earlier run
         if self.settings.queues:
             self._bring(feed, go_on)
         elif self.settings.continuous is not None:
@@ -211,7 +212,7 @@ class _Run:
     def _bring(
         self, feed: Callable[[SparkSession, LakeSettings], DataFrame], go_on: Callable[[], bool]
     ) -> None:
-        """Let the query run, and follow it; one whose process did not come up in time is started again."""
+        """Run the query and follow it; restart it if its process did not start in time."""
         from pyspark.errors import StreamingQueryException
 
         for left in reversed(range(STARTS)):
@@ -237,7 +238,7 @@ class _Run:
             query.stop()
 
     def _keep_up(self, every: float, go_on: Callable[[], bool]) -> None:
-        """Look for new files of the history at the interval of the settings, where there are no queues."""
+        """Look for new files of the history at the interval of the settings, if there are no queues."""
         while go_on():
             self._follow()
             again = time.monotonic() + every
@@ -245,7 +246,7 @@ class _Run:
                 Event().wait(min(every, PATIENCE))  # it is the time itself that is waited for
 
     def _follow(self, *, with_gold: bool = True) -> None:
-        """Bring history, silver and gold to where bronze is."""
+        """Update history, silver and gold to the state of bronze."""
         lake = self.lake
         if with_gold and self.settings.history:
             for commit in bronze.take_history(self.spark, lake.history, self.settings.history):
@@ -270,7 +271,7 @@ class _Run:
             self._compact()
 
     def _compact(self) -> None:
-        """Make one of many small batches, and remove those that have been replaced for long enough."""
+        """Compact small batches, and remove those that have been replaced for long enough."""
         lock = self.lake.folder / LOCK
         for name, table in self.lake.batched.items():
             if not table.compacts:
@@ -296,7 +297,7 @@ class _Run:
 
 
 def decode_batch(spark: SparkSession, lake: Lake, batch: int, json_schema: str = "") -> int:
-    """Make silver and quarantine of one batch of bronze; returns the rows of both together."""
+    """Make silver and quarantine of one batch of bronze; return the rows of both together."""
     came = lake.messages.commit_of(batch)
     frame = lake.messages.read(spark, batches=[batch])
     if frame is None:  # a batch without rows
@@ -309,7 +310,7 @@ def decode_batch(spark: SparkSession, lake: Lake, batch: int, json_schema: str =
     good = lake.silver.stage(batch, silver.understood(decoded(frame)))
     bad = came.rows - good.rows
     if bad:
-        rest = silver.without(frame, good.read(spark))  # the rows that are good are not decoded again
+        rest = silver.without(frame, good.read(spark))  # the good rows are not decoded again
         kept = lake.quarantine.append(batch, silver.quarantined(decoded(rest), frame.columns), came.by)
         assert kept.rows == bad, (
             f"batch {batch}: {came.rows} rows came, {good.rows} and {kept.rows} were kept"
@@ -319,21 +320,21 @@ def decode_batch(spark: SparkSession, lake: Lake, batch: int, json_schema: str =
 
 
 def _wait_for_batch(query: StreamingQuery) -> None:
-    """Let the batch end that is on its way; it would be done over, but why."""
+    """Wait until the current batch ends, which would otherwise be repeated."""
     for _ in range(LOOKS):
         if not query.status["isTriggerActive"] or query.awaitTermination(PATIENCE):
             return
 
 
 def tell_query(progress: Progress, query: StreamingQuery) -> None:
-    """Note the last batch of a query, and what it left in the queues."""
+    """Report the last batch of a query, and the messages that it left in the queues."""
     last: Any = query.lastProgress
     if last is not None:
         progress.tell("bronze", f"batch {last.batchId}", 0, _behind(last.sources))
 
 
 def _behind(sources: Iterable[Any]) -> int | None:
-    """Return how many messages the last batch left in the queues; None where the sources do not say so.
+    """Return how many messages the last batch left in the queues; None if the sources do not report it.
 
     Each queue is counted up to the limit of the source.
     """

@@ -1,8 +1,8 @@
-"""Progress of a pipeline, shown while it runs: one line that changes on a terminal, plain lines elsewhere.
+"""Shows the progress of a pipeline: one changing line on a terminal, plain lines elsewhere.
 
     silver  batch 12  1,200,000 rows  58,310 rows/s
 
-Steps say what they did; how often that is shown is decided here, so that a pipe is not flooded.
+Steps report their work; this module limits how often it is shown.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.status import Status
 
 EVERY: Final = 5.0
-"""Seconds between plain lines of one step."""
+"""The seconds between plain lines of one step."""
 
 
 class Progress(AbstractContextManager["Progress"]):

@@ -1,4 +1,4 @@
-"""Replay: a slice of the lake back into a queue, in its order, each message once however often it is tried.
+"""Replays a slice of the lake into a queue, in order and each message once, for any number of attempts.
 
     slice = layer, queue, since, until, where
       |-- cut by the batches of bronze: chunk 0, chunk 3, chunk 4 ...     each a write of its own
@@ -6,12 +6,12 @@
     runId = replay + chunk  --->  the server's ledger knows which chunks it has
 
 A chunk is written through the sink as a batch write under a name that depends only on the replay and the
-chunk, and the server takes a name once; so a replay that failed can be run again.  Batches of bronze come in
+chunk, and the server takes a name once; so a failed replay can be run again.  Batches of bronze come in
 the order of the feed, and inside a chunk rows are sorted by manager, queue and feed number: queues keep their
 order.
 
 What the slice held is noted before the first message goes (rows and a digest for each chunk).  A second run
-that finds something else is refused: part of the messages would be there and it would not be known which.
+that finds something else is refused: an unknown part of the messages would be in the queue.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ class ReplaySettings:
     to_queue: str
     server: str = "http://127.0.0.1:8480"
     layer: str = "bronze"
-    """Bronze or silver: which columns `where` names; what is sent is always the message as it came."""
+    """Bronze or silver: the columns that `where` names; the unchanged message is always sent."""
     queue: str = ""
     """The queue of the slice; empty: all queues."""
     since: datetime | None = None
     """The first moment of arrival that belongs to the slice."""
     until: datetime | None = None
-    """The first moment that does not."""
+    """The first moment after the slice."""
     where: str = ""
     """An expression of Spark's SQL."""
     run_id: str = ""
-    """A name of its own; without one, it follows from slice and target."""
+    """The name of the replay; without one, it follows from slice and target."""
     token: str = ""
     ca: str = ""
     dry_run: bool = False
@@ -74,7 +74,7 @@ class ReplaySettings:
             raise UsageError(f"since is {self.since}, which is not before until, {self.until}")
 
     def name_of(self, lake: str) -> str:
-        """Return the name of this replay: the given one, or one that says slice and target."""
+        """Return the name of this replay: the given one, or one made from slice and target."""
         if self.run_id:
             return self.run_id
         said = (lake, self.layer, self.queue, self.since, self.until, self.where, self.server, self.to_queue)
@@ -89,12 +89,12 @@ class ReplayReport(NamedTuple):
     """The rows of the whole slice."""
     chunks: int
     sent: int
-    """Rows that this run handed to the server, which may have had some of them already."""
+    """The rows that this run sent to the server, which may have had some of them already."""
     dry_run: bool
 
 
 class Chunk(NamedTuple):
-    """One batch of bronze, as far as it belongs to the slice."""
+    """The part of a batch of bronze that belongs to the slice."""
 
     batch: int
     rows: int
@@ -110,7 +110,7 @@ def run_replay(
 ) -> ReplayReport:
     """Send a slice of a lake to a queue; run again, it goes on where it stopped.
 
-    `write` is how a chunk goes, for those who do not write to queues.
+    `write` replaces the writing of a chunk to a queue.
     """
     progress = progress or Progress()
     folder = settings.lake.absolute()
@@ -145,7 +145,7 @@ def run_replay(
 
 
 def slice_of(spark: SparkSession, lake: Lake, settings: ReplaySettings) -> DataFrame | None:
-    """Return the messages of a slice, as they came; None where the lake has none at all."""
+    """Return the unchanged messages of a slice; None if the lake has none at all."""
     messages = lake.messages.read(spark)
     if messages is None:
         return None

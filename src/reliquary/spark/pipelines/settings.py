@@ -1,10 +1,10 @@
-"""The settings of a run of the lake: options of the command line over a TOML file over defaults.
+"""Reads the settings of a run of the lake: the command line, then a TOML file, then defaults.
 
     server = "http://127.0.0.1:8480"       [lake] in a file of several pipelines, or at its top
     queues = ["orders", "inv*"]
     lake = "lake"
 
-A setting that is not known is refused by name: a slip of the pen must not become a default.
+An unknown setting is refused by name, because a misspelled one must not be ignored.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class LakeSettings:
 
 
 def load(file: Path | None, given: Mapping[str, object]) -> LakeSettings:
-    """Return settings from a file, and what is given over them; None means not given."""
+    """Return settings from a file, replaced by the given ones; None means not given."""
     chosen: dict[str, Any] = {}
     if file is not None:
         chosen.update(_read(file))

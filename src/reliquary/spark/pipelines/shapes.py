@@ -1,13 +1,13 @@
-r"""Documents of one shape are read by one plan, without a parser.
+r"""Reads documents of one shape by one plan, without a parser.
 
     <line><item>lamp</item><count>2</count></line>       a document
     <line><item>\0</item><count>\0</count></line>        its shape: the markup, with a mark for each text
-    {"item":%s,"count":%s}                               the plan: what its values are put into
+    {"item":%s,"count":%s}                               the plan: the template for its values
 
 An application writes its messages with a few templates, so a queue has few shapes.  A document is cut at its
-texts by one regular expression; if its shape is known, nothing but its values is left to do.
+texts by one regular expression; if its shape is known, only its values are processed.
 
-**Why a parser would say nothing else.**  A plan is made from a document that the parser of `wire.xml` has
+**Why a parser would have an equal result.**  A plan is made from a document that the parser of `wire.xml` has
 taken, and only if the texts and attributes that expat finds in it are exactly those that the expression cut
 out.  So each mark is a text, or the value of an attribute, and all markup is in the shape.  Another document
 of that shape differs in these values alone, and a value with a character that means something to a parser
@@ -26,15 +26,15 @@ from reliquary.spark.pipelines.xml_json import SCALARS, NotReadable, json_of
 
 MOST_SHAPES: Final = 512
 LONGEST_SHAPE: Final = 16_384
-"""Characters: what is larger takes long enough to be parsed anew."""
+"""The most characters of a shape; for longer ones the time of the parser matters less."""
 _MOST_SEEN: Final = 4096
 _MARK: Final = "\0"
-"""No document has this character, so a mark is nothing that was written."""
+"""A character that no document has, so that it marks a value."""
 _TEXTS: Final = re.compile(r">(\s*[^<\s][^<]*)").split
 _ATTRIBUTES: Final = re.compile(r'(\s(?!xmlns[:=])[^\s=<>"\'/]+=")([^"<]*)"').split
 _MEANS_SOMETHING: Final = re.compile("[&>\x00-\x08\x0b-\x1f\ufffe\uffff]").search
 _SPACES_OF_ATTRIBUTES: Final = re.compile("[\t\n]").search
-"""A parser makes spaces of these."""
+"""White space that a parser converts to spaces in attributes."""
 _MARKED: Final = re.compile(f"{_MARK}(\\d+){_MARK}")
 
 
@@ -42,10 +42,10 @@ class Plan(NamedTuple):
     """The plan by which documents of one shape are read."""
 
     content: Content
-    """The content of the first one: whatever the shape tells is in all of them."""
+    """The content of the first document; all values of the shape are common to all documents."""
     template: str
     order: tuple[int, ...]
-    """The value that each place of the template takes."""
+    """The value for each position of the template."""
 
 
 class Cut(NamedTuple):
@@ -54,7 +54,7 @@ class Cut(NamedTuple):
     text: str
     shape: str
     values: list[str]
-    """The texts of the element, and behind them the values of its attributes."""
+    """The texts of the element, then the values of its attributes."""
     attributes: list[str]
     """The values of its attributes alone."""
 
@@ -66,7 +66,7 @@ def cut(text: str) -> Cut:
     shape = f">{_MARK}".join(parts[::2])
     values = parts[1::2]
     attributes: list[str] = []
-    if shape.count('="') > shape.count(" xmlns"):  # there is more than declarations of namespaces
+    if shape.count('="') > shape.count(" xmlns"):  # the attributes are not only declarations of namespaces
         pieces = _ATTRIBUTES(shape)
         attributes = pieces[2::3]
         pieces[2::3] = [_MARK] * len(attributes)
@@ -94,7 +94,7 @@ class Shapes:
         return Content(first.kind, first.encoding, found.text, soap=first.soap, data=data)
 
     def learn(self, found: Cut, content: Content) -> None:
-        """Take note of a document that the parser has read."""
+        """Record a document that the parser has read."""
         shape = found.shape
         if len(shape) > LONGEST_SHAPE or shape in self._plans:
             return
@@ -109,7 +109,7 @@ class Shapes:
 
 
 def plan_of(found: Cut, content: Content) -> Plan | None:
-    """Make the plan of a shape from a document of it; None where a parser must read each of them."""
+    """Make the plan of a shape from a document of it; None if a parser must read each of them."""
     if "<!" in found.shape or "<?" in without_declaration(found.shape):
         return None
     texts: list[str] = []

@@ -1,11 +1,11 @@
-"""Tables of the lake: batches that any reader sees whole and once.
+"""Stores tables of the lake in batches that any reader sees completely and once.
 
     lake/bronze/messages/batch=0/day=2026-11-15/part-....parquet
-                         batch=0/_commit.json            who made it, how many rows, of what
+                         batch=0/_commit.json            its query, its rows, its inputs
                          batch=0/_schema.json            its columns: no reader has to look into the files
                          batch=1/...
                          _compacted/0-99/...             many batches as one (`compaction`): these count then
-                         _staging/                       what is being written; readers pass over it
+                         _staging/                       batches being written; readers ignore it
 
 Spark writes a batch into `_staging`, its files are synced, and **one rename** puts the folder in its place:
 that is the commit.  The number of the batch is the key.  A batch that is there is never written again, so
@@ -42,7 +42,7 @@ _DAY: Final = "day="
 
 
 class Staged(NamedTuple):
-    """A batch that is written and not yet seen."""
+    """A batch that is written and not visible yet."""
 
     batch: int
     folder: Path
@@ -55,22 +55,22 @@ class Staged(NamedTuple):
 
 
 class Commit(NamedTuple):
-    """A batch that is seen."""
+    """A visible batch."""
 
     batch: int
     by: str
     """The id of the query that made it; one batch of two queries would be two batches."""
     rows: int
     inputs: tuple[str, ...] = ()
-    """The files that it was made of, where it was made of files."""
+    """The input files of the batch, if it was made from files."""
 
 
 class Span(NamedTuple):
-    """Batches that were made one."""
+    """Batches that were compacted to one."""
 
     folder: Path
     made: float
-    """When, by the clock of the file system, in seconds."""
+    """The time of the compaction by the clock of the file system, in seconds."""
     commits: dict[int, Commit]
     days: dict[int, list[str]]
 
@@ -84,19 +84,19 @@ class Part(NamedTuple):
     """Folders or files of a table that are read together."""
 
     base: Path
-    """Below it, the names of folders are columns."""
+    """The folder below which the names of folders are columns."""
     places: list[Path]
     only: Set[int] | None
-    """The batches that are meant; None: all that are there."""
+    """The selected batches; None: all."""
 
     def with_files(self) -> Part:
-        """Leave out folders without a file."""
+        """Return the part without folders that have no file."""
         return self._replace(
             places=[place for place in self.places if next(place.rglob("*.parquet"), None) is not None]
         )
 
     def read(self, spark: SparkSession, schema: StructType) -> DataFrame:
-        """Read it with these columns."""
+        """Read the part with these columns."""
         reader = spark.read.option("basePath", str(self.base)).schema(schema)
         frame = reader.parquet(*map(str, self.places))
         return frame if self.only is None else frame.where(frame["batch"].isin(sorted(self.only)))
@@ -122,7 +122,7 @@ class Table:
             return []
         names = (path.name.removeprefix(_BATCH) for path in self.folder.glob(f"{_BATCH}*"))
         numbers = {int(name) for name in names if name.isdigit()}
-        self.spans()  # after the folders: a batch whose folder has gone since is in one of these
+        self.spans()  # after the folders: a batch whose folder was removed since is in one of these
         return sorted(numbers | self._span_of.keys())
 
     def spans(self) -> list[Span]:
@@ -138,7 +138,7 @@ class Table:
         return [batch for batch in self.batches() if batch not in self._span_of]
 
     def last(self) -> int:
-        """Return the last batch; -1 before the first."""
+        """Return the last batch; -1 without any."""
         return max(self.batches(), default=-1)
 
     def commit_of(self, batch: int) -> Commit:
@@ -222,7 +222,7 @@ class Table:
         return sum(pq.read_metadata(path).num_rows for path in folder.rglob("*.parquet"))
 
     def publish(self, staged: Staged, by: str, inputs: Iterable[str] = ()) -> Commit:
-        """Make the batch visible to all readers, at once and for good."""
+        """Make the batch permanently visible to all readers, at once."""
         commit = Commit(staged.batch, by, staged.rows, tuple(inputs))
         write_synced(staged.folder / COMMIT, commit._asdict())
         write_synced(staged.folder / SCHEMA, staged.schema.jsonValue())
@@ -233,7 +233,7 @@ class Table:
         rename_synced(staged.folder, place)
 
     def append(self, batch: int, frame: DataFrame, by: str, inputs: Iterable[str] = ()) -> Commit:
-        """Write a batch and let it be seen; one that is there already stays as it is."""
+        """Write a batch and make it visible; an existing one is not changed."""
         if batch in self.batches():
             there = self.commit_of(batch)
             if there.by != by:
@@ -247,7 +247,7 @@ class Table:
     # -- days
 
     def replace_day(self, day: str, rows: pa.Table) -> None:
-        """Put rows in place of all that a day had, at once: one file is renamed over another."""
+        """Replace all rows of a day at once: one file is renamed over another."""
         place = self.folder / f"{_DAY}{day}" / "rows.parquet"
         if len(rows) == 0:
             place.unlink(missing_ok=True)
@@ -300,7 +300,7 @@ def _with_keys(schema: StructType) -> StructType:
 
 
 def write_state(path: Path, value: Mapping[str, Any]) -> None:
-    """Write a small file of JSON in place of the one that is there, at once."""
+    """Replace a small file of JSON at once."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.draft")
     write_synced(draft, value)
@@ -309,7 +309,7 @@ def write_state(path: Path, value: Mapping[str, Any]) -> None:
 
 
 def read_state(path: Path) -> dict[str, Any]:
-    """Return what `write_state` wrote; empty before the first time."""
+    """Return the value of `write_state`; empty before the first one."""
     if not path.exists():
         return {}
     found: dict[str, Any] = json.loads(path.read_text())
@@ -317,7 +317,7 @@ def read_state(path: Path) -> dict[str, Any]:
 
 
 def rename_synced(folder: Path, place: Path) -> None:
-    """Put a folder whose files are all written in its place, so that it is there after a power cut."""
+    """Move a folder with complete files to its place, so that it exists after a power failure."""
     _sync(folder)
     place.parent.mkdir(parents=True, exist_ok=True)
     folder.rename(place)
@@ -325,7 +325,7 @@ def rename_synced(folder: Path, place: Path) -> None:
 
 
 def write_synced(path: Path, value: Mapping[str, Any]) -> None:
-    """Write a small file of JSON; its folder is still to be synced."""
+    """Write a small file of JSON, whose folder must still be synced."""
     with path.open("w") as file:
         json.dump(value, file, indent=1)
         file.write("\n")

@@ -1,13 +1,13 @@
-r"""Whether bytes are text, and in which encoding: the first of these that fits.
+r"""Finds the encoding of text by the first of these rules that matches.
 
-    its type says so     VT_BSTR and VT_LPWSTR are UTF-16, VT_LPSTR is UTF-8 or else Windows-1252
+    its type             VT_BSTR and VT_LPWSTR are UTF-16, VT_LPSTR is UTF-8 or else Windows-1252
     a byte order mark    UTF-8, UTF-16, UTF-32
-    an XML declaration   whatever it names; what then does not fit is damaged, not binary
+    an XML declaration   the named encoding; other bytes are damaged, not binary
     zeros                `<\0` and `{\0` begin markup in UTF-16 without a mark
     nothing of these     UTF-8
 
-All else is binary, and so is what then has controls (`has_controls`): documents are asked by their parsers,
-which is why that is a question of its own.
+All other bytes are binary, and so is a text with controls (`has_controls`): documents are asked by
+their parsers, which is why that is a question of its own.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _CONTROLS: Final = re.compile("[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]").search
 _KNOWN: Final = re.compile(
     r"utf-?(8|16|32)([-_]?[lb]e)?|us-ascii|ascii|iso-8859-\d{1,2}|windows-125\d|shift_jis|euc-(jp|kr)|gb18030|gbk|big5|koi8-[ru]"
 )
-"""Python knows more, and some of them are no encodings of documents."""
+"""The supported encodings; Python has more, and some of them are none for documents."""
 _DECLARATION: Final = re.compile(r"\ufeff?<\?xml[^>]*\?>")
 
 
@@ -45,7 +45,7 @@ class Text(NamedTuple):
 
 
 class NotInItsEncoding(Exception):
-    """A document that is not written as it says; `at` is the byte where that shows, if it is known."""
+    """A document that violates its own encoding; `at` is the wrong byte, if it is known."""
 
     def __init__(self, why: str, at: int | None) -> None:
         super().__init__(why)
@@ -54,7 +54,7 @@ class NotInItsEncoding(Exception):
 
 
 def text_of(data: bytes, body_type: int = 0) -> Text | None:
-    """Return the text that these bytes are; None for binary ones."""
+    """Return the text of these bytes; None for binary ones."""
     if body_type in (VT_BSTR, VT_LPWSTR):
         if (found := _decoded(data, "utf-16-le")) is not None:
             return found
@@ -98,6 +98,6 @@ def has_controls(text: str) -> bool:
 
 
 def without_declaration(text: str) -> str:
-    """Return a document without its XML declaration, whose encoding is of the bytes that it was."""
+    """Return a document without its XML declaration, whose encoding applies only to the former bytes."""
     found = _DECLARATION.match(text)
     return text if found is None else text[found.end() :]

@@ -1,4 +1,4 @@
-"""An XML document as JSON text, from which Spark makes the VARIANT of silver.
+"""Converts an XML document to JSON text, from which Spark makes the VARIANT of silver.
 
     <a x="1">text<b>2</b><b>3.50</b><c/></a>   -->   {"_x":1,"_VALUE":"text","b":[2,3.50],"c":null}
 
@@ -29,11 +29,11 @@ from reliquary.spark.pipelines.text import without_declaration
 
 SPACES: Final = " \t\r\n"
 VALUE: Final = "_VALUE"
-"""The name under which text stands beside attributes and elements."""
+"""The name of text beside attributes and elements."""
 _AS_JSON: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,18})?").fullmatch
-"""A number that JSON writes in this way, too; most numbers are."""
+"""The pattern of a number that JSON writes in this form, too, as most numbers."""
 _MAY_BE_MORE: Final = re.compile(r"[-+.,\dtTfF]").match
-"""How numbers and booleans begin."""
+"""The first characters of numbers and booleans."""
 _WHOLE: Final = re.compile(r"[+-]?\d{1,19}").fullmatch
 _DECIMAL: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?").fullmatch
 _LONGEST: Final = 38
@@ -45,7 +45,7 @@ _REMEMBERED: Final = 16_384
 _encode: Final = msgspec.json.Encoder().encode
 
 Scalar = Callable[[str], str]
-"""Makes JSON of a text or of the value of an attribute."""
+"""A function that makes JSON from a text or from the value of an attribute."""
 
 
 class NotReadable(Exception):
@@ -73,8 +73,8 @@ def scalar(text: str) -> str:
 
 
 def _decimal(text: str) -> str | None:
-    """Return a decimal as JSON writes it; None where it is none, or is too long for a VARIANT."""
-    plain = text.replace(",", "")  # as `from_xml` does with the English grouping of digits
+    """Return a decimal in the form of JSON; None for another text, or one too long for a VARIANT."""
+    plain = text.replace(",", "")  # as `from_xml` does with the English digit groups
     if _DECIMAL(plain) is None:
         return None
     found = Decimal(plain)
@@ -86,7 +86,7 @@ def _decimal(text: str) -> str | None:
 
 
 class Remembered(dict[str, str]):
-    """The JSON of texts: most values and all names of a queue come again and again."""
+    """The JSON of texts, cached because most values and all names of a queue are repeated."""
 
     def __init__(self, make: Scalar) -> None:
         super().__init__()
@@ -106,7 +106,7 @@ _NAMES: Final = Remembered(lambda name: f"{quoted(name)}:")
 
 
 def json_of(text: str, scalar: Scalar = SCALARS.__getitem__, attribute: Scalar | None = None) -> str:
-    """Return a document as JSON; `attribute` makes the values of attributes that declare no namespace."""
+    """Return a document as JSON; `attribute` converts the values of attributes that declare no namespace."""
     reading = _Reading(scalar, attribute or scalar)
     parser = expat.ParserCreate()
     parser.buffer_text = True
@@ -122,7 +122,7 @@ def json_of(text: str, scalar: Scalar = SCALARS.__getitem__, attribute: Scalar |
 
 
 class _Reading:
-    """The elements that are open, each with the JSON of what it holds by name."""
+    """The open elements, each with the JSON of its content by name."""
 
     __slots__ = ("_attribute", "_open", "_scalar", "fields")
 

@@ -1,5 +1,4 @@
-"""The delivery audit: the histories of all managers prove or refute that nothing was lost, doubled,
-reordered.
+"""Audits deliveries: all histories prove or refute that nothing was lost, doubled or reordered.
 
 It may import `client`, `wire` and `base`.  Begin with `run`.
 """

@@ -1,7 +1,7 @@
-"""Tables of numbers: columns of one length, each an array of 64-bit integers.
+"""Implements tables of numbers: columns of one length, each an array of 64-bit integers.
 
-The audit counts with arrays and not with rows: a column is compared, grouped and merged as a whole.  A value
-that is not known is `NEVER` in columns of minima and `NONE` in columns of maxima, so that merging needs no
+The audit counts with arrays and not with rows: a column is compared, grouped and merged as a whole.  An
+unknown value is `NEVER` in columns of minima and `NONE` in columns of maxima, so that merging needs no
 case of its own.
 """
 
@@ -19,9 +19,9 @@ Ints = np.ndarray[Any, np.dtype[np.int64]]
 Bools = np.ndarray[Any, np.dtype[np.bool_]]
 
 NEVER: Final = np.iinfo(np.int64).max
-"""A minimum of no values."""
+"""The value of a minimum without values."""
 NONE: Final = np.iinfo(np.int64).min
-"""A maximum of no values."""
+"""The value of a maximum without values."""
 
 
 class Table:
@@ -45,7 +45,7 @@ class Table:
         return Table(self.columns | columns)
 
     def only(self, names: Iterable[str]) -> Table:
-        """Return this table with these columns alone."""
+        """Return this table with only these columns."""
         return Table({name: self.columns[name] for name in names})
 
     def rows(self) -> list[dict[str, int]]:
@@ -85,7 +85,7 @@ def has(table: Table, mask: int) -> Bools:
 
 @lru_cache(maxsize=100_000)
 def hashed(*words: str) -> int:
-    """Return a number of 63 bits that stands for these words; it is never 0."""
+    """Return a number of 63 bits for these words; it is never 0."""
     digest = blake2b("\0".join(words).encode(), digest_size=8).digest()
     return (int.from_bytes(digest, "big") >> 1) or 1
 
@@ -109,7 +109,7 @@ class Groups(NamedTuple):
     starts: Ints
     """The row at which each group begins, in that order."""
     length: int
-    """The number of rows of all groups."""
+    """The number of rows in all groups."""
 
     def sorted(self, column: Ints) -> Ints:
         """Return a column in the order of the groups."""
@@ -133,7 +133,7 @@ class Groups(NamedTuple):
         return result
 
     def numbers(self) -> Ints:
-        """Return for each row the number of its group, in the order of the rows."""
+        """Return the number of the group of each row, in the order of the rows."""
         inside = np.repeat(np.arange(len(self.starts)), self.sizes())
         if self.order is None:
             return inside

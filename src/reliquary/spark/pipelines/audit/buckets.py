@@ -1,12 +1,12 @@
-"""Buckets: the parts in which messages are judged, so that memory does not grow with the history.
+"""Judges messages in buckets, so that memory does not grow with the history.
 
     traces of a manager    message numbers 0 to 65535 | 65536 to 131071 | ...       `Trail`
     traces of a message    identifier numbers in equal ranges, over all managers    `Meeting`
 
-Messages that were sent at about one time have numbers near each other, so new events change the last buckets
-and leave the others as they are.  Each bucket is judged by itself and leaves its verdicts as a file:
-candidates of rules, sums of its streams, and the ends of its lines.  What needs all buckets is decided when
-all have been counted (`findings`).
+Messages that were sent at about one time have numbers near each other, so new events change the last
+buckets and leave the others as they are.  Each bucket is judged by itself and leaves its verdicts as a
+file: candidates of rules, sums of its streams, and the ends of its lines.  Decisions that need all
+buckets follow after all have been counted (`findings`).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from reliquary.spark.pipelines.audit.traces import ID
 BITS: Final = 16
 """The number of low bits in which the numbers of a bucket differ."""
 LINEAGES: Final = 16
-"""The number of buckets that senders are spread over."""
+"""The number of buckets over which senders are spread."""
 NAMELESS: Final = ""
 """The part of a trail whose messages have no identifier."""
 
@@ -62,7 +62,7 @@ class Part(msgspec.Struct, frozen=True):
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """The settings that verdicts depend on, beside the traces."""
+    """The settings on which verdicts depend, besides the traces."""
 
     limits: Limits
     in_order: list[int] = []
@@ -73,7 +73,7 @@ class Trail(msgspec.Struct, frozen=True):
     """The files that are kept of a bucket of one manager."""
 
     path: str
-    """Its traces; the parts are those of meetings."""
+    """The path of its traces; the parts are those of meetings."""
     meetings: dict[str, int]
     """The meetings that its messages belong to, and the part of each."""
     result: str
@@ -109,7 +109,7 @@ def _cut(table: Table, *keys: Ints) -> Iterator[tuple[tuple[int, ...], Table]]:
 
 
 class TrailWork(msgspec.Struct, frozen=True):
-    """Merge new traces into a trail, and judge it."""
+    """The task of merging new traces into a trail, and judging it."""
 
     key: str
     before: Trail | None
@@ -154,7 +154,7 @@ def _meeting(parts: Sequence[Part]) -> Table:
 
 
 def trail_result(table: Table, settings: Settings) -> dict[str, Table]:
-    """Return the verdicts that follow from the traces of one manager alone."""
+    """Return the verdicts from the traces of one manager alone."""
     whole = started(table)
     front, overtaken = lines.judged(lines.within(whole, settings.in_order, settings.any_order))
     found = [
@@ -170,7 +170,7 @@ def trail_result(table: Table, settings: Settings) -> dict[str, Table]:
 
 
 def meeting_result(table: Table, settings: Settings) -> dict[str, Table]:
-    """Return the verdicts that follow from the traces of all managers together."""
+    """Return the verdicts from the traces of all managers together."""
     crossings = passages(table)
     front, overtaken = lines.judged(lines.between(crossings))
     found = [
@@ -187,7 +187,7 @@ def meeting_result(table: Table, settings: Settings) -> dict[str, Table]:
 
 
 class FrontWork(msgspec.Struct, frozen=True):
-    """Find the fronts of some lines in one bucket."""
+    """The task of finding the fronts of some lines in one bucket."""
 
     lines: list[int]
     settings: Settings
@@ -210,7 +210,7 @@ def fronts(work: FrontWork) -> bytes:
 
 
 def candidates(table: Table, over: Over, limits: Limits) -> Table:
-    """Return the rows that meet the condition of a rule, whether or not the histories can judge it."""
+    """Return the rows that meet the condition of a rule, whether or not the histories can judge them."""
     found = [
         _candidates(table.where(rule.condition(table, limits)), number, limits)
         for number, rule in enumerate(RULES)
@@ -247,7 +247,7 @@ def _candidates(met: Table, number: int, limits: Limits) -> Table:
 # -- flow
 
 WIDTHS: Final = (60, 300, 900, 3600, 6 * 3600, 86400, 7 * 86400)
-"""The widths that a column of the flow can have, in seconds; each is a multiple of the one before."""
+"""The possible widths of a column of the flow, in seconds; each is a multiple of the one before."""
 COLUMNS: Final = 60
 """The largest number of columns of a flow, unless they have the largest width."""
 _SENT: Final = bit("accepted", "queued", "committed")
@@ -295,7 +295,7 @@ def summed(table: Table, key: str) -> Table:
 
 
 def new_path(folder: str, kind: str) -> Path:
-    """Return a new file in a folder, under a name that no other task and no other attempt uses."""
+    """Return a new file in a folder, with a name that no other task or attempt uses."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     handle, path = mkstemp(f".{kind}", dir=folder)
     os.close(handle)

@@ -1,6 +1,6 @@
-"""Charts as SVG text: drawn by hand, so that the report needs no script and no network, and prints well.
+"""Draws charts as SVG text without a library, so that the report needs no script and no network.
 
-Every chart says in words what it shows (`title`), and every number in it can be read off: bars and points
+Every chart has a title, and every number in it can be read: bars and points
 carry their value as a tooltip, axes have round steps.
 """
 
@@ -16,7 +16,7 @@ WIDTH: Final = 960
 INK: Final = "#475569"
 FAINT: Final = "#e2e8f0"
 LETTER: Final = 8
-"""No letter of a text is wider, on the average of a name."""
+"""The width of a letter; the average letter of a name is not wider."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Series:
 
 
 def number(value: float) -> str:
-    """Return a count as people write it.
+    """Return a count with separators.
 
     >>> number(12345678), number(950)
     ('12,345,678', '950')
@@ -38,7 +38,7 @@ def number(value: float) -> str:
 
 
 def span(seconds: float | None) -> str:
-    """Return a span of time as people say it.
+    """Return a duration in readable form.
 
     >>> span(0.0123), span(75), span(5400), span(None)
     ('12 ms', '1.25 min', '1.5 h', '–')
@@ -52,7 +52,7 @@ def span(seconds: float | None) -> str:
 
 
 def steps(most: float, wanted: int = 4) -> list[float]:
-    """Round values from 0 to at least the largest one.
+    """Return round values from 0 to at least the largest one.
 
     >>> steps(87)
     [0.0, 25.0, 50.0, 75.0, 100.0]
@@ -66,7 +66,7 @@ def steps(most: float, wanted: int = 4) -> list[float]:
 
 
 def lines(title: str, labels: Sequence[str], series: Sequence[Series], height: int = 260) -> str:
-    """Series over time, one point a label."""
+    """Return a chart of series over time, with one point for each label."""
     left, right, top, bottom = 64, 12, 12, 34
     marks = steps(max((value for each in series for value in each.values), default=0))
     wide, high = WIDTH - left - right, height - top - bottom

@@ -1,6 +1,7 @@
-"""Which stretch of time the history of each manager covers, and where events are missing.
+"""Finds the interval that the history of each manager covers, and missing events.
 
-Events of a manager are numbered without a gap, so what is missing shows.  The numbers are counted in blocks:
+Events of a manager are numbered without a gap, so missing ones are recognized.  The numbers are counted
+in blocks:
 
     block      0          1          2          4
     numbers    ########   ####..##   ########   ###
@@ -8,7 +9,7 @@ Events of a manager are numbered without a gap, so what is missing shows.  The n
                               (a hole from the time before to the time after)
 
 A gap that the manager itself reports makes a hole too.  Counts and sums of two sets of files add up, so
-blocks of several runs merge; an event that came twice gives a block too much, and is refused.
+blocks of several runs merge; a repeated event makes a block too large, and is refused.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from reliquary.spark.pipelines.audit.arrays import Ints
 from reliquary.spark.pipelines.audit.verdicts import Reason
 
 REASONS: Final = tuple(Reason)
-"""The number of a reason in a column is its place here; -1 is none."""
+"""The number of a reason in a column is its index here; -1 means none."""
 
 SIZE: Final = 4096
 """The number of message numbers in a block."""
@@ -39,17 +40,17 @@ class Block:
     number: int
     count: int
     total: int
-    """The sum of the numbers that are there: with their count it tells whether each came once."""
+    """The sum of the numbers; together with their count it shows whether each came once."""
     first: int
     last: int
     since: int
     until: int
     gap: int | None = None
-    """When the last event was that reports a gap before it."""
+    """The time of the last event that reports a gap before it."""
 
     @property
     def key(self) -> tuple[str, int]:
-        """Return the key of the block; parts with equal keys belong to one block."""
+        """The key of the block; parts with equal keys belong to one block."""
         return self.manager, self.number
 
     def __add__(self, other: Block) -> Block:
@@ -66,7 +67,7 @@ class Block:
 
     @property
     def is_whole(self) -> bool:
-        """Return whether nothing is missing between its first and its last event."""
+        """Whether nothing is missing between its first and its last event."""
         return self.count == self.last - self.first + 1 and self._adds_up
 
     @property
@@ -75,13 +76,13 @@ class Block:
 
     @property
     def has_doubles(self) -> bool:
-        """Return whether an event came twice, as far as count and sum can tell."""
+        """Whether an event came twice, as far as count and sum show it."""
         span = self.last - self.first + 1
         return self.count > span or (self.count == span and not self._adds_up)
 
 
 Hole = tuple[int, int]
-"""The two moments between which events are missing."""
+"""The two times between which events are missing."""
 
 
 @dataclass(frozen=True)
@@ -89,16 +90,16 @@ class Stretch:
     """The interval that a history covers."""
 
     since: int | None
-    """None: from the very first event on."""
+    """The beginning; None: from the very first event on."""
     until: int
     """The watermark: all events before it are in the history."""
     holes: tuple[Hole, ...] = ()
     events: int = 0
     begins: int = 0
-    """When its first event was."""
+    """The time of its first event."""
 
     def uncovered(self, since: int, until: int) -> Reason | None:
-        """Return why this span is not covered; None when it is."""
+        """Return the reason why this interval is not covered; None if it is."""
         if until > self.until:
             return Reason.TOO_RECENT
         if self.since is not None and since < self.since:
@@ -108,7 +109,7 @@ class Stretch:
         return None
 
     def all_uncovered(self, since: Ints, until: Ints) -> Ints:
-        """Return why each of these spans is not covered, as an index of REASONS; -1 when it is."""
+        """Return the reasons why these intervals are not covered, as indexes of REASONS; -1 if one is."""
         why = np.full(len(since), -1, np.int64)
         for begin, end in self.holes:
             why[(begin <= until) & (end >= since)] = REASONS.index(Reason.MISSING)
@@ -176,7 +177,7 @@ def _stretch(blocks: list[Block]) -> Stretch:
 
 
 def together(managers: Iterable[str], known: Mapping[str, Stretch]) -> Stretch | None:
-    """Return the interval that the histories of all these managers cover; None when one has none."""
+    """Return the interval that the histories of all these managers cover; None if one has none."""
     whole: Stretch | None = None
     for manager in managers:
         its = known.get(manager)
@@ -202,7 +203,7 @@ class TracedQueue:
 
     @property
     def text(self) -> str:
-        """Return the names of manager and queue as people read them."""
+        """The names of manager and queue in readable form."""
         return f"{self.manager_name or self.manager}: {self.queue}"
 
 

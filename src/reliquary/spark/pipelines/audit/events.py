@@ -1,9 +1,9 @@
-"""From a file of the history to numbers: traces of its messages, and a survey of its events.
+"""Converts a file of the history to numbers: traces of its messages, and a survey of its events.
 
     Parquet bytes --> columns of codes --> one lookup a word --> numbers --> traces
                                                       '--> blocks of event numbers, names of queues
 
-A column of words is read as codes into a short list of words, as it is in the file.  What a word means is
+A column of words is read as codes into a short list of words, as in the file.  The meaning of a word is
 looked up once for each word of that list, and never for each event.
 """
 
@@ -49,7 +49,7 @@ NUMBERS: Final = (
 READ: Final = (*WORDS, *NUMBERS, "message_id")
 """The columns of the history that the audit reads."""
 AT_ONCE: Final = 1 << 16
-"""Events that are in memory at once."""
+"""The most events that are in memory at a time."""
 
 POSITIVE: Final = {"ack-reach-queue": masks.REACHED, "ack-receive": masks.READ}
 """Reasons of acknowledgements that report a success."""
@@ -100,14 +100,14 @@ class _Events:
     # -- columns
 
     def mapped(self, column: str, meaning: Callable[[str | None], int]) -> Ints:
-        """Return the meaning of a word for each event, asked once a word; None for no word."""
+        """Return the meaning of a word for each event, looked up once for each word; None for no word."""
         codes, words = self._coded(column)
         if not words:
             return filled(self.count, meaning(None))
         return np.array([*map(meaning, words), meaning(None)], np.int64)[codes]
 
     def _coded(self, column: str) -> tuple[Ints, list[str]]:
-        """Codes of a column, -1 for none, and the words that they stand for."""
+        """Return the codes of a column, -1 for none, and their words."""
         if column not in self._words:
             if column in self.batch.schema.names:
                 array = self.batch.column(column)
@@ -217,7 +217,7 @@ class _Events:
         message, number = self._number("message", 0), values["id_number"]
         named = (message > 0) | (number != NONE)
         chosen = np.flatnonzero((self.code != _GAP) & named)
-        # a message that was not taken never got a number: its identifier stands for it
+        # a message that was not taken has no number: its identifier replaces it
         message = np.where(message > 0, message, -1 - mixed(values["id_high"], values["id_low"], number))
         everything = len(chosen) == self.count
         rows = {name: values[name] if everything else values[name][chosen] for name in values}
@@ -237,9 +237,9 @@ class _Events:
         return Table(columns)
 
     def _values(self) -> dict[str, Ints]:
-        """Return the numbers of each event that traces are made of.
+        """Return the numbers of each event from which traces are made.
 
-        What is read from a journal or a dead-letter queue is the reading of a copy.
+        A read from a journal or a dead-letter queue is the reading of a copy.
         """
         is_copy = self.mapped("queue_kind", lambda word: int(word in masks.COPIES)) != 0
         bits = np.where(is_copy, 0, 1 << self.code)
@@ -261,7 +261,7 @@ class _Events:
             "stream": stream,
             "number": number,
             "expires": self._number("deadline", NONE),
-            # one that is moved out of a journal may be read once more
+            # a message that is moved out of a journal may be read once more
             "reads": np.where(is_copy & (self.code == _MOVED), -1, read),
             "left_at": np.where(leaving, self.at, NONE),
             "left_by": np.where(leaving, self.event_id, NONE),

@@ -1,4 +1,4 @@
-"""The part of the report that shows the lines of the history behind its findings.
+"""Writes the part of the report that shows the lines of the history behind its findings.
 
 a finding   events 12, 15 of alpha --link--> #lines-3   these events, as the files have them
 """
@@ -21,7 +21,7 @@ _COLUMNS: Final = {
 
 
 def anchor(report: AuditReport, place: int) -> str | None:
-    """Return the name of the lines of the finding here; None where none of its files could be opened."""
+    """Return the anchor of the lines of a finding; None if none of its files could be opened."""
     row = report.shown[place]
     return f"lines-{place + 1}" if any(proof in report.quoted for proof in proofs(row)) else None
 

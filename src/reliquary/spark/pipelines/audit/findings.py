@@ -1,4 +1,4 @@
-"""From candidates to findings: what only all histories together tell is added, and the rest is counted.
+"""Makes findings from candidates, with the conditions that need all histories together.
 
 candidates --> later? --> covered? --> one name for one loss --+--> findings
                               '--> not judged, with the reason-'
@@ -50,7 +50,7 @@ def _of(table: Table, later: Later) -> Bools:
 
 
 def _later(table: Table, known: Knowledge) -> Table:
-    """Return the candidates for which the rest of their condition is true, too."""
+    """Return the candidates for which the remaining condition is true, too."""
     limits = known.limits
     last_event = looked_up(table["place"], {place: event for place, (event, _) in known.last.items()}, NONE)
     last_time = looked_up(table["place"], {place: time for place, (_, time) in known.last.items()}, NONE)
@@ -88,7 +88,7 @@ def _reasons(table: Table, known: Knowledge) -> Ints:
 
 
 def _once(table: Table) -> Table:
-    """Keep one of several names for one loss: the strongest that is judged, else the strongest."""
+    """Keep one of several names for one loss: the strongest judged one, otherwise the strongest."""
     rank = _RANK[table["rule"]]
     ranked, free = table.where(rank > 0), table.where(rank == 0)
     keys = (*ID, "manager", "place")
@@ -101,7 +101,7 @@ def _once(table: Table) -> Table:
 
 
 def count(found: Table, book: Book) -> list[str]:
-    """Count findings, and what is not judged, in their streams; returns the stream of each row."""
+    """Count findings and unjudged rows in their streams; return the stream of each row."""
     keys = ("rule", "place", "other_place", "reason")
     groups = grouped(*(found[key] for key in keys))
     texts = []

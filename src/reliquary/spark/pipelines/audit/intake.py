@@ -1,4 +1,4 @@
-"""The first step of a run: files of the history become traces on disk, cut into their buckets."""
+"""Converts files of the history to traces on disk, divided into buckets, as the first step of a run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from reliquary.spark.pipelines.audit.state import ReadFile
 from reliquary.spark.pipelines.audit.work import NamedBytes
 
 AT_ONCE: Final = 1 << 17
-"""Traces that are in memory before they are written."""
+"""The most traces in memory before they are written."""
 
 
 class Taken(msgspec.Struct, frozen=True):
@@ -30,7 +30,10 @@ class Taken(msgspec.Struct, frozen=True):
 
 
 def take_in(folder: str, files: NamedBytes) -> Iterator[bytes]:
-    """Read files and write their traces; the answer says what was read and where the traces lie."""
+    """Read files and write their traces.
+
+    The result has the files that were read and the places of the traces.
+    """
     pending: list[Table] = []
     read: list[ReadFile] = []
     parts: list[tuple[str, Part]] = []

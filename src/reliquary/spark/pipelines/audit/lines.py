@@ -1,9 +1,9 @@
-"""Lines: messages that must keep an order, and those that came after a message that was sent later.
+"""Judges lines: messages that must keep an order, and those that a later message overtook.
 
-Between managers the turn of a message is its number in the stream, or the order of queueing for protocols
-that keep it without numbers.  Within a queue that promises an order it is the order in which messages came
-in, and the order in which they were first taken is compared with it.  A message that was put off, returned or
-moved stands in no line.
+Between managers the turn of a message is its number in the stream, or the order of queueing for
+protocols that keep it without numbers.  Within a queue that promises an order it is the order in which
+messages came in, and the order in which they were first taken is compared with it.  A message that was
+delayed, returned or moved is in no line.
 
     turn
       |             5 --- 6 --- 7      the front: each has a higher turn than all before it
@@ -12,7 +12,7 @@ moved stands in no line.
       '------------------------ came
 
 The part of a line in one bucket is kept as the two ends of its front.  Two parts are compared by their ends;
-only where these overlap are the rows of both looked at (`crossed`).
+only if these overlap are the rows of both compared (`crossed`).
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def ends(front: Table) -> Table:
 
 
 def crossed(parts: Sequence[Table]) -> dict[int, set[int]]:
-    """Return which parts of which lines must be compared row by row; `parts` are the ends from buckets."""
+    """Return the parts of each line that must be compared row by row; `parts` are the ends from buckets."""
     some = [number for number, part in enumerate(parts) if len(part)]
     if not some:
         return {}
@@ -134,7 +134,7 @@ def crossed(parts: Sequence[Table]) -> dict[int, set[int]]:
     next_to = line[1:] == line[:-1]
     suspect = next_to & ((every["first_came"][1:] <= came[:-1]) | (every["first_turn"][1:] < turn[:-1]))
     found: dict[int, set[int]] = {}
-    # one that is in order with its neighbour may still overlap with a part before that
+    # a part in order with its neighbour may still overlap with an earlier part
     for each in np.unique(line[1:][suspect]).tolist():
         its = every.where(line == each)
         chosen = _overlapping(its)

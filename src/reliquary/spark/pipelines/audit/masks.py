@@ -1,4 +1,4 @@
-"""The mask of a trace: a bit for each event that happened to a message, and bits for what it promises.
+"""Defines the mask of a trace: a bit for each event of a message, and bits for its promises.
 
     bits 1 to 39    the events of the history, by their numbers
     bits 40 to 47   how it was sent, where it was, and what other managers acknowledged
@@ -14,22 +14,22 @@ from typing import Final
 from reliquary.wire.history import HistoryEvent
 
 EVENT_NAMES: Final = tuple(event.word for event in sorted(HistoryEvent))
-"""The events of the history; the bit of each in the mask of a trace is one higher than its place here."""
+"""The events of the history; the bit of each in the mask of a trace is its index here plus one."""
 
 TRANSACTIONAL: Final = 1 << 40
-"""It was sent in a transaction or in a stream."""
+"""The message was sent in a transaction or in a stream."""
 REACHED: Final = 1 << 41
-"""Another manager acknowledged that it is in its queue."""
+"""Another manager acknowledged that the message is in its queue."""
 READ: Final = 1 << 42
-"""Another manager acknowledged that it was received."""
+"""Another manager acknowledged that the message was received."""
 BATCHED: Final = 1 << 43
-"""It came by a protocol that keeps the order without numbers."""
+"""The message came by a protocol that keeps the order without numbers."""
 FETCHED: Final = 1 << 44
-"""Another manager fetched it from a queue of this one."""
+"""Another manager fetched the message from a queue of this one."""
 OUTGOING: Final = 1 << 45
-"""It was put into an outgoing queue."""
+"""The message was put into an outgoing queue."""
 LOCAL: Final = 1 << 46
-"""It was put into a queue of applications."""
+"""The message was put into a queue of applications."""
 UNPROMISED: Final = 1 << 47
 """Its arrival is not promised: an express message, or a receipt that a manager wrote to another."""
 LANE: Final = 48
@@ -40,9 +40,9 @@ ORDERED: Final = ("httpr",)
 SEQUENCED: Final = ("wsrm",)
 """Protocols whose arrivals have the sequence and the number in it as their batch."""
 UNSURE: Final = ("multicast",)
-"""Protocols that send without knowing who listens."""
+"""The protocols that send without knowing their receivers."""
 COPIES: Final = ("journal", "dead-letter")
-"""Kinds of queues that hold copies: what is read there was delivered before."""
+"""The kinds of queues with copies: a message that is read there was delivered before."""
 
 
 def bit(*events: str) -> int:
@@ -58,10 +58,10 @@ SETTLING: Final = bit(
     "released", "delivered", "received", "expired", "purged", "rejected", "moved", "dead-lettered",
     "poisoned", "committed", "aborted", "accepted", "queued", "arrived", "returned",
 )  # fmt: skip
-"""After one of these a message is not in doubt."""
+"""The events after which a message is not in doubt."""
 OUT_OF_LINE: Final = bit(
     "returned", "released", "delayed", "due", "prepared", "moved", "poisoned", "rejected"
 )
-"""A message to which one of these happened may be overtaken."""
+"""The events after which a message may be overtaken."""
 GONE: Final = bit("received", "expired", "purged", "rejected", "moved", "dead-lettered", "poisoned")
 """The events by which a message that arrived can have left its queue."""

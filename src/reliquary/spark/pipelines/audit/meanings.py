@@ -1,4 +1,4 @@
-"""What the report says about each verdict and each kind of finding: its name, color, meaning and advice."""
+"""Defines the texts of the report for verdicts and findings: name, color, meaning and advice."""
 
 from __future__ import annotations
 
@@ -85,4 +85,4 @@ MEANINGS: Final[Mapping[FindingKind, tuple[str, str]]] = {
         ),
     ),
 }
-"""What each kind of finding means, and what to do about it."""
+"""The meaning of each kind of finding, and the advice."""

@@ -1,4 +1,4 @@
-"""Passages: what left for another manager, each beside the events of that manager.
+"""Joins messages that left for another manager with the events of that manager (passages).
 
     traces of one message   alpha: queued, delivered      beta: arrived, received      gamma: duplicate
     passages                alpha's, beside beta's arrival
@@ -43,13 +43,13 @@ NEEDED: Final = (
 
 
 def started(traces: Table) -> Table:
-    """Traces with their start: a message that was delayed is waited for from its moment on."""
+    """Return traces with their start: a delayed message counts from its delivery time on."""
     entered, due = traces["entered_time"], traces["due_time"]
     return traces.plus(start_time=np.where(entered == NEVER, due, np.maximum(entered, due)))
 
 
 def passages(traces: Table) -> Table:
-    """Return what left for another manager; `traces` has all traces of each of its messages."""
+    """Return the messages that left for another manager; `traces` has all traces of each of them."""
     identified = started(traces.where(known(traces["id_number"])))
     groups = grouped(*(identified[name] for name in ID))
     numbered = identified.plus(subject=groups.numbers())
@@ -109,7 +109,7 @@ def _others(numbered: Table) -> Table:
 
 
 def arrivals(traces: Table) -> Table:
-    """Return messages that arrived in one queue, with how often."""
+    """Return the messages that arrived in each queue, and how often."""
     came = traces.where(
         known(traces["id_number"])
         & has(traces, ARRIVED)

@@ -1,4 +1,4 @@
-"""Lines of the history behind findings: the events that prove them, as the files have them.
+"""Reads the lines of the history behind findings: the events that prove them.
 
 The report shows them below a finding, so that a reader sees the proof and need not search for it.  Only the
 files that hold the events of the findings shown are opened, and of these only the row groups with them.
@@ -30,7 +30,7 @@ SHOWN: Final = (
 Proof = tuple[str, int]
 """A manager and the number of an event."""
 Line = dict[str, Any]
-"""An event, without the columns that have nothing."""
+"""An event without its empty columns."""
 
 
 def proofs(row: Mapping[str, Any]) -> list[Proof]:
@@ -75,7 +75,7 @@ def _quote(wanted: Sequence[Proof], files: NamedBytes) -> Iterator[bytes]:
 
 
 def _may_have(file: pq.ParquetFile, group: int, events: Sequence[int]) -> bool:
-    """Return whether a row group may hold one of these events, by the statistics that the file has of it."""
+    """Return whether a row group may contain one of these events, by its statistics in the file."""
     place = file.schema_arrow.names.index("event_id")
     known = file.metadata.row_group(group).column(place).statistics
     if known is None or not known.has_min_max:

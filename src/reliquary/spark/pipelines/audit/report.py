@@ -1,12 +1,12 @@
-"""The report: one HTML file for people, with everything in it.
+"""Writes the report: one HTML file with everything in it.
 
     the verdict, as a sentence
-    what was looked at, in numbers
+    the examined data, in numbers
     the flow, the times, the findings by kind            (`charts`)
     the streams, each with its verdict
-    the findings, by kind: what it means, what to do, when, which messages
+    the findings, by kind: meaning, advice, times, messages
     the lines of the history behind them                 (`evidence`)
-    what could not be judged, and which histories there were
+    the unjudged messages, and the histories
 
 All data is escaped, nothing is loaded from anywhere, and it prints.
 """
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def write(report: AuditReport) -> None:
-    """Write the page, whole or not at all."""
+    """Write the page completely or not at all."""
     draft = report.page.with_suffix(".html.new")
     draft.write_text(page(report), encoding="utf-8")
     draft.replace(report.page)
@@ -226,7 +226,7 @@ def _kind(report: AuditReport, kind: FindingKind, count: int) -> str:
 
 
 def _over_time(report: AuditReport, kind: FindingKind) -> str:
-    """Return when the findings of one kind happened."""
+    """Return the times of the findings of one kind."""
     if not report.over_time:
         return ""
     labels, places = _columns(report.over_time)

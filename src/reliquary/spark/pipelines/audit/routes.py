@@ -1,4 +1,4 @@
-"""Which managers a queue sends to: given, seen, or read from the name of its destination.
+"""Finds the managers to which a queue sends: given, seen, or read from the name of its destination.
 
     given      --route NAME=MANAGER           the user knows better than the data
     seen       a message of it arrived there  its manager is a destination

@@ -1,4 +1,4 @@
-"""What the audit calls a fault: every definition stands here, once.
+"""Defines every fault of the audit.
 
 A *trace* has all events of one manager about one message.  A *passage* is a trace
 that left a queue for another manager, beside the trace of its arrival there, if there is one:
@@ -7,10 +7,10 @@ that left a queue for another manager, beside the trace of its arrival there, if
     trace: queued, delivered  -- passage --> trace: arrived, received
            '-- in doubt?  acknowledged?             '-- twice?  late?  in order?
 
-Each rule is a condition over the columns of traces or passages (`traces.COLUMNS`, `passages.COLUMNS`), and
-says which stretch of whose history must be complete before its answer counts.  What that stretch does not
-cover is *not judged*: it is neither a fault nor proven.  Some conditions need what only all histories
-together tell; `Later` names them.  docs/guides/audit.md has the rules in words.
+Each rule is a condition over the columns of traces or passages (`traces.COLUMNS`, `passages.COLUMNS`),
+and names the interval of a history that must be complete before its answer counts.  A message outside
+of that interval is *not judged*: it is neither a fault nor proven.  Some conditions need all histories
+together; `Later` names them.  docs/guides/audit.md has the rules in words.
 """
 
 from __future__ import annotations
@@ -61,11 +61,11 @@ class Limits:
     """The limits of the audit, all in microseconds."""
 
     late: int = HOUR
-    """A message may take so long from one queue to the next, and wait so long to be read."""
+    """The longest time of a message from one queue to the next, and of its wait to be read."""
     doubt: int = HOUR
-    """A batch or a transaction may be in doubt so long."""
+    """The longest time of a batch or a transaction in doubt."""
     grace: int = 300 * SECOND
-    """Clocks of two managers may differ by so much."""
+    """The largest difference between the clocks of two managers."""
 
 
 class Over(Enum):
@@ -80,7 +80,7 @@ class Over(Enum):
 
 
 class Later(Enum):
-    """Further conditions, which are known only when all histories were read."""
+    """Further conditions, which are known only after all histories were read."""
 
     NOTHING = "nothing"
     OVERTAKEN = "a later message of the stream arrived"
@@ -98,7 +98,7 @@ def _of(name: str) -> Column:
 
 @dataclass(frozen=True)
 class Rule:
-    """One way to be at fault."""
+    """One kind of fault."""
 
     kind: FindingKind
     over: Over
@@ -107,15 +107,15 @@ class Rule:
     """The history that must be complete: `manager`, `other`, `destination` where nothing arrived, or none."""
     since: Column
     until: Column
-    """The stretch of time in which it must be complete."""
+    """The interval in which it must be complete."""
     at: Column
     """The time of the event."""
     sentence: str
-    """The sentence that a person reads, after the words "the message"."""
+    """The sentence for people, after the words "the message"."""
     events: tuple[str, ...]
-    """The events of `manager` that prove it; at most two."""
+    """The events of `manager` that prove it, at most two."""
     other_events: tuple[str, ...] = ()
-    """The events of the other manager that prove it; at most one."""
+    """The events of the other manager that prove it, at most one."""
     detail: tuple[str, Callable[[int], str]] | None = None
     """More for the sentence: the words before it, and how the number `amount` is written."""
     amount: Column | None = None

@@ -1,4 +1,4 @@
-"""One run of the audit: read what is new, judge what it changes, write the tables and the report.
+"""Runs the audit: it reads new files, judges the changed buckets, and writes the tables and the report.
 
 new files --> traces --> trails (a manager's messages) --> meetings (a message at all managers)
                               '---- verdicts ----'--------------'
@@ -64,7 +64,7 @@ class AuditConfig:
     out: Path
     limits: Limits = field(default_factory=Limits)
     routes: Mapping[str, str] = field(default_factory=dict)
-    """Destinations and the managers that they are, where the data cannot tell."""
+    """Destinations and their managers, if the data does not show them."""
     in_order: frozenset[str] = frozenset()
     """Queues without transactions whose readers take messages from the front; `*` for all."""
     any_order: frozenset[str] = frozenset()
@@ -85,7 +85,7 @@ class AuditReport:
     quoted: dict[tuple[str, int], dict[str, Any]]
     """Lines of the history behind findings, by manager and event."""
     over_time: list[dict[str, Any]]
-    """How many findings of each kind there are in each stretch of time."""
+    """The number of findings of each kind in each interval."""
     flow: list[dict[str, Any]]
     limits: Limits
     page: Path
@@ -93,17 +93,17 @@ class AuditReport:
 
     @property
     def found(self) -> dict[FindingKind, int]:
-        """Return the number of findings of each kind."""
+        """The number of findings of each kind."""
         return {kind: sum(stream.found.get(kind, 0) for stream in self.streams) for kind in FindingKind}
 
     @property
     def unjudged(self) -> dict[Reason, int]:
-        """Return how much could not be judged, by reason."""
+        """The number of unjudged messages, by reason."""
         return {reason: sum(stream.unjudged.get(reason, 0) for stream in self.streams) for reason in Reason}
 
     @property
     def events(self) -> int:
-        """Return the number of events in all histories."""
+        """The number of events in all histories."""
         return sum(stretch.events for stretch in self.stretches.values())
 
 
@@ -190,7 +190,7 @@ def _queues(option: str, names: frozenset[str], places: Sequence[TracedQueue]) -
 def _judge(
     work: Work, state: State, taken: Sequence[Taken], settings: Settings
 ) -> tuple[dict[str, Trail], dict[str, str]]:
-    """Judge the buckets that new traces change, or all when the settings are others."""
+    """Judge the buckets that new traces change, or all if the settings have changed."""
     kept = state.kept
     new: dict[str, list[Part]] = defaultdict(list)
     for each in taken:
@@ -277,7 +277,7 @@ def _conclude(
 def _overtaken(
     work: Work, kept: Kept, results: Mapping[tuple[str, str], dict[str, Table]], limits: Limits
 ) -> Table:
-    """Candidates in lines whose parts in several buckets overlap."""
+    """Return candidates in lines whose parts in several buckets overlap."""
     keys = list(results)
     suspects = lines.crossed([results[key]["ends"] for key in keys])
     wanted: dict[tuple[str, str], list[int]] = defaultdict(list)
@@ -307,7 +307,7 @@ def _width(covered: Mapping[str, Stretch]) -> int:
 
 
 def _verdict(every: list[Stream], covered: Mapping[str, Stretch]) -> Verdict:
-    """Return the verdict: one fault refutes all, and a hole in a history leaves all undecided."""
+    """Return the verdict: one fault refutes all, and a gap in a history leaves all undecided."""
     verdicts = {stream.verdict for stream in every}
     if Verdict.REFUTED in verdicts:
         return Verdict.REFUTED

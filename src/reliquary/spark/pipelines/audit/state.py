@@ -1,12 +1,12 @@
-"""What one run of the audit leaves for the next, so that every file of the history is read once.
+"""Stores the state between runs of the audit, so that every file of the history is read once.
 
-    OUT/state/current.json     which files were read, what they cover, and which files below are valid
+    OUT/state/current.json     the files that were read, their intervals, and the valid files below
     OUT/state/files/           traces and verdicts of buckets (`buckets`)
 
 A run reads the files that are new, writes the buckets that these change under new names, and only then
 renames the new `current.json` over the old: a run that fails changes nothing.  Verdicts of buckets that
-nothing changed are kept; what depends on all histories is decided anew each time, so a file that comes late
-takes back what it explains.
+nothing changed are kept; decisions that need all histories are made again each time, so a late file
+removes the findings that it explains.
 """
 
 from __future__ import annotations
@@ -76,8 +76,7 @@ class State:
         return sorted(set(files) - {file.name for file in self.kept.files})
 
     def advance(self, kept: Kept) -> None:
-        """Keep what this run has put together, in place of what was kept, and remove what is no longer
-        valid."""
+        """Replace the kept state by that of this run, and remove files that are no longer valid."""
         self.folder.mkdir(parents=True, exist_ok=True)
         draft = self.folder / "current.json.new"
         draft.write_bytes(msgspec.json.encode(kept))

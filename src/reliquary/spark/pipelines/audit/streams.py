@@ -1,4 +1,4 @@
-"""Streams: counts, times and the verdict of each way that messages take.
+"""Counts streams: numbers, times and the verdict of each way of messages.
 
     alpha: DIRECT=HTTP://beta/msmq/orders -> beta: orders      from one manager to the next
     beta: orders                                               from a queue to its readers
@@ -25,9 +25,9 @@ from reliquary.spark.pipelines.audit.rules import Over
 from reliquary.spark.pipelines.audit.verdicts import FindingKind, Reason, Verdict
 
 CLASSES: Final = 16
-"""Classes of times for each doubling."""
+"""The number of classes of times for each doubling."""
 UNKNOWN: Final = TracedQueue(0, 0, "", "", "", "")
-"""The destination of messages that arrived nowhere."""
+"""The destination of messages that did not arrive."""
 
 NOWHERE: Final = 0
 READERS: Final = -1
@@ -38,7 +38,7 @@ COUNTS: Final = ("sent", "left", "arrived", "received", "waiting")
 
 @dataclass
 class Stream:
-    """One way that messages take."""
+    """One way of messages."""
 
     source: TracedQueue
     destination: TracedQueue | None
@@ -50,37 +50,37 @@ class Stream:
     arrived: int = 0
     received: int = 0
     waiting: int = 0
-    """Messages that are still on their way."""
+    """Messages that are still under way."""
     found: dict[FindingKind, int] = field(default_factory=dict)
     unjudged: dict[Reason, int] = field(default_factory=dict)
     times: dict[int, int] = field(default_factory=dict)
-    """How many messages took so long, by class."""
+    """The number of messages of each class of time."""
 
     @property
     def is_local(self) -> bool:
-        """Return whether it is a queue and its readers."""
+        """Whether it is a queue with its readers."""
         return self.destination is None
 
     @property
     def text(self) -> str:
-        """Return the name of the stream."""
+        """The name of the stream."""
         if self.destination is None:
             return self.source.text
         return f"{self.source.text} -> {self.destination.text if self.destination.hashed else 'unknown'}"
 
     @property
     def faults(self) -> int:
-        """Return the number of all findings."""
+        """The number of all findings."""
         return sum(self.found.values())
 
     @property
     def not_judged(self) -> int:
-        """Return how much could not be judged."""
+        """The number of unjudged messages."""
         return sum(self.unjudged.values())
 
     @property
     def verdict(self) -> Verdict:
-        """Return the verdict: one fault refutes; what is not judged is not proven."""
+        """The verdict: one fault refutes, and unjudged messages are not proven."""
         if self.faults:
             return Verdict.REFUTED
         return Verdict.NOT_JUDGED if self.not_judged else Verdict.PROVEN
@@ -114,7 +114,7 @@ def classes(micros: Ints) -> Ints:
 # -- counted in one bucket
 
 UNTIMED: Final = -1
-"""The class of messages that did not get there."""
+"""The class of messages that did not arrive."""
 
 
 def between(passages: Table) -> Table:
@@ -179,7 +179,7 @@ class Summary:
 
 
 def summarize(counted: Mapping[str, Sequence[Table]], places: Iterable[TracedQueue]) -> Summary:
-    """Add up what all buckets have counted: their tables `between`, `within` and `last`."""
+    """Add up the counts of all buckets: their tables `between`, `within` and `last`."""
     names = {place.hashed: place for place in places}
     streams: dict[Key, Stream] = {}
     seen: dict[int, set[int]] = defaultdict(set)
@@ -220,7 +220,7 @@ def _count(stream: Stream, row: Mapping[str, int], timed: int) -> None:
 
 
 class Book:
-    """The streams, and where findings of each pair of places are counted."""
+    """The streams, with the places where findings are counted."""
 
     def __init__(self, streams: dict[Key, Stream], places: Iterable[TracedQueue]) -> None:
         self.streams = streams

@@ -1,4 +1,4 @@
-"""The tables that an audit leaves: findings and streams as they are now, runs as they were.
+"""Writes the tables of an audit: the current findings and streams, and all runs.
 
 findings  kind, stream, message_id, manager, manager_name, queue, other_manager, other_queue, events,
 other_events, time, sentence
@@ -51,7 +51,7 @@ _LOW: Final = (1 << 64) - 1
 
 
 class Findings:
-    """The table of findings while it is written; it replaces the one of the run before when it is whole."""
+    """The table of findings during its writing; it replaces that of the run before when it is complete."""
 
     def __init__(self, out: Path, book: Book, shown: int, width: int) -> None:
         self._folder, self._draft = out / "findings", out / "findings.new"
@@ -74,7 +74,7 @@ class Findings:
             self._draft.replace(self._folder)
 
     def add(self, found: Table) -> None:
-        """Count these rows in their streams, and write those that are findings."""
+        """Count these rows in their streams, and write the findings."""
         if not len(found):
             return
         texts = findings.count(found, self._book)
@@ -117,7 +117,7 @@ class Findings:
 
     @property
     def over_time(self) -> list[dict[str, Any]]:
-        """Return the number of findings of each kind in each interval."""
+        """The number of findings of each kind in each interval."""
         return [{"at": at, "width": self._width, **self._counts[at]} for at in sorted(self._counts)]
 
 
@@ -143,7 +143,7 @@ def flow(parts: Sequence[Table], width: int) -> list[dict[str, Any]]:
 
 
 def write(report: AuditReport, out: Path, run: int) -> None:
-    """Write the streams as they are now, and this run beside the earlier ones."""
+    """Write the current streams, and add this run to the earlier ones."""
     rows = [_stream(stream) for stream in report.streams]
     (out / "streams").mkdir(parents=True, exist_ok=True)
     pq.write_table(pa.Table.from_pylist(rows, _STREAMS), out / "streams" / "streams.parquet")

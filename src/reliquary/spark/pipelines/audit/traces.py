@@ -1,10 +1,10 @@
-"""Traces: all events of one manager about one message, as one row of numbers.
+"""Makes traces: all events of one manager about one message, as one row of numbers.
 
     events (any files, any order) --> one row a (manager, message) --> merged with the rows of earlier runs
 
 Every column is a minimum, a maximum, a sum or a union of bits, so rows of one message from two sets of files
-merge into what both sets together would have given, in whatever order they come.  And every column is a
-number: names of managers and queues are hashes (`coverage` keeps what they stand for), and the three numbers
+merge into what both sets together would have given, in any order.  And every column is a
+number: names of managers and queues are hashes (`coverage` keeps the names), and the three numbers
 of a message identifier are the identifier.
 """
 
@@ -35,7 +35,7 @@ class Kept:
     how: str
     value: str
     of: int = 0
-    """The mask of the events that count; 0 is all."""
+    """The mask of the counted events; 0 means all."""
 
 
 ENTRIES: Final = bit("accepted", "arrived", "queued", "committed")
@@ -70,7 +70,7 @@ COLUMNS: Final[dict[str, Kept]] = {
     "acknowledged_time": Kept("min", "acknowledged_at"),
     "acknowledged_event": Kept("min", "acknowledged_by"),
 }
-"""All of a trace beside its key."""
+"""All columns of a trace besides its key."""
 STORED: Final = (*KEY, *COLUMNS)
 """A trace as the state keeps it."""
 
@@ -109,7 +109,7 @@ class _Part(msgspec.Struct, frozen=True):
 
 
 def write(path: Path, parts: Iterable[Table]) -> None:
-    """Write tables of traces into one file, each as one part; the file appears whole or not at all."""
+    """Write tables of traces into one file, each as one part; the file appears completely or not at all."""
     draft = path.with_name(f".{path.name}")
     index: list[_Part] = []
     with draft.open("wb") as sink:

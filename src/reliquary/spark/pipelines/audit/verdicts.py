@@ -1,4 +1,4 @@
-"""The words of the audit's answers: kinds of findings, verdicts, and reasons why there is no verdict."""
+"""Defines the words of the audit: kinds of findings, verdicts, and reasons for unjudged messages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Verdict(StrEnum):
 
 
 class Reason(StrEnum):
-    """The reasons why something is not judged."""
+    """The reasons why a message is not judged."""
 
     NO_HISTORY = "no-history"
     TOO_RECENT = "too-recent"
@@ -36,7 +36,7 @@ class Reason(StrEnum):
 
     @property
     def sentence(self) -> str:
-        """Return the reason as a sentence for people."""
+        """The reason as a sentence for people."""
         return _SENTENCES[self]
 
 

@@ -1,6 +1,6 @@
-"""How the work of an audit is spread: over the tasks of Spark.
+"""Spreads the work of an audit over the tasks of Spark.
 
-    read(files)   --> each file once, its bytes by Spark, from wherever Spark can read
+    read(files)   --> each file once; Spark reads its bytes from any place
     each(items)   --> each item once, in some task
 
 What is done is a function of this package; it returns bytes.  An item that is refused returns a sentence,
@@ -28,7 +28,7 @@ RECORDS: Final = "spark.sql.execution.arrow.maxRecordsPerBatch"
 Item = TypeVar("Item")
 NamedBytes = Iterable[tuple[str, pa.Buffer]]
 Reader = Callable[[NamedBytes], Iterator[bytes]]
-"""Takes files with their names, and returns what they tell."""
+"""The type of a function that takes files with their names, and returns bytes."""
 
 
 class Work(Protocol):
@@ -70,7 +70,7 @@ class SparkWork:
             return _results_of(content.mapInArrow(partial(_read, reader), "result binary"))
 
     def each(self, items: Sequence[Item], done: Callable[[Item], bytes]) -> list[bytes]:
-        """Return the results of a function for each item; a single item is not worth a job."""
+        """Return the results of a function for each item; a single item needs no job."""
         if len(items) < 2:
             return [done(item) for item in items]
         count = min(len(items), TASKS)

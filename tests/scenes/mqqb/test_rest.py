@@ -14,6 +14,8 @@ from reliquary.protocols.mqqb.codec.packets import decode_packet
 from reliquary.protocols.mqqb.effects import SendPackets
 from reliquary.protocols.mqqb.settings import MqqbSettings
 from reliquary.protocols.mqqb.state import Count
+from reliquary.queueing.model.directory.integration import Integration
+from reliquary.queueing.model.directory.objects import ManagerObject, QueueObject
 from reliquary.queueing.model.events import BringOnline, PauseQueue, ResumeQueue, TakeOffline
 from reliquary.queueing.model.message import (
     NO_GUID,
@@ -44,11 +46,14 @@ from tests.protocols.mqqb.mqqb_harness import (
     waiting,
 )
 from tests.protocols.mqqb.pair import LEFT, RIGHT, Pair
+from tests.queueing.directory.harness import add
 from tests.queueing.packets.test_signing import LEVELS, Signer
 
 ADMIN = "DIRECT=TCP:10.0.0.1\\private$\\admin"
 NACKS = (Acknowledgement.NEG_ARRIVAL,)
 STRANGER = UUID("11111111-2222-3333-4444-555555555555")
+OTHERS, UNKNOWN = UUID(int=0xA1), UUID(int=0xA2)
+"""A public queue of the stranger, and a queue that the directory does not know."""
 
 
 def reported(bench: MqqbBench) -> list[int]:
@@ -211,6 +216,27 @@ def test_a_packet_for_another_manager_is_refused_because_nothing_is_routed() -> 
     assert reported(bench) == [0x8000, 0x8000]
     assert bench.bodies("orders") == []
     assert not [each for each in bench.state.names.outgoing if str(STRANGER) in str(each)]
+
+
+@pytest.mark.mqqb("T-80", "T-89")
+@pytest.mark.spec("QB-258", "QB-267")
+@pytest.mark.parametrize("count", [1, 3], ids=["alone", "in one piece"])
+def test_a_public_name_is_taken_for_a_queue_here_and_refused_for_one_elsewhere(count: int) -> None:
+    bench = MqqbBench(settings=MqqbSettings(insecure_nacks=True), directory=Integration())
+    own = bench.queue("orders").record.identifier
+    add(bench, ManagerObject(identifier=STRANGER, computer_name="OTHER"))
+    add(bench, QueueObject(identifier=OTHERS, queue_manager=STRANGER, pathname="OTHER\\sales"))
+    peer = bench.accepted()
+    for name in (f"PUBLIC={own}", f"PUBLIC={OTHERS}", f"PUBLIC={UNKNOWN}"):
+        packets = [
+            peer.made(b"a", to=name, administration_queue=ADMIN, acknowledgements=NACKS) for _ in range(count)
+        ]
+        peer.send(*packets)
+    assert bench.bodies("orders") == [b"a"] * count
+    assert reported(bench) == [0x8000] * 2 * count
+    assert not [each for each in bench.state.names.outgoing if str(OTHERS) in str(each)]
+    bench.advance(0.6)
+    assert peer.acks[-1].ack == 3 * count
 
 
 @pytest.mark.mqqb("T-91")

@@ -171,6 +171,12 @@ def _find_path(state: State, path: str) -> QueueState | None:
     return None
 
 
+def is_here(state: State, name: Pathname | FormatName) -> bool:
+    """Return whether a name means a queue of this manager."""
+    queue = find_named(state, name)
+    return queue is not None and queue.record.outgoing is None
+
+
 def is_own_address(state: State, name: DirectName) -> bool:
     """Return whether a direct name means this manager.
 

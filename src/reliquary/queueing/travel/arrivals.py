@@ -172,7 +172,9 @@ def _take(state: State, signal: MessageArrived, now: Instant, *, is_ours: bool) 
             return _best_verdict(
                 [_put_in_queue(state, queue, signal, now) for queue in listening_to(state, name)]
             )
-        found = destinations.queue_named(state, name, Access.SEND, now)
+        is_possible = not signal.only_here or destinations.is_here(state, name)
+        not_found = HResult.QUEUE_NOT_FOUND
+        found = destinations.queue_named(state, name, Access.SEND, now) if is_possible else not_found
     except UsageError:
         return Outcome.REFUSED, MessageClass.NACK_BAD_DEST_QUEUE
     if found is HResult.QUEUE_NOT_FOUND:

@@ -153,6 +153,7 @@ def _hand_over(state: State, session: Session, arriving: Arriving) -> None:
             refusal=refusal,
             silent=_NO_CLASSES if state.settings.insecure_nacks else SILENT_CLASSES,
             keep_if_full=True,  # G-52
+            only_here=True,  # a queue of another manager would have to be reached by routing
             refusal_is_sent=packet.transaction is not None,
         )
     )

@@ -30,6 +30,7 @@ from reliquary.queueing.model.message import Attributes, Message, ObjectId
 from reliquary.queueing.model.travel.transfer import RunArrived
 from reliquary.queueing.packets.messages import read
 from reliquary.streams.acceptance import TAKEN, judge
+from reliquary.wire.packet.addresses import AddressKind
 from reliquary.wire.packet.fields import PacketFault
 from reliquary.wire.packet.patterns import Pattern, has_pattern
 from reliquary.wire.packet.transaction import TransactionHeader
@@ -145,6 +146,7 @@ def _in_full(session: Session, found: _Collected) -> Arriving | None:
         or packet.session is not None
         or (packet.security is not None and not packet.security.is_sid_only)
         or is_for_order_queue(packet)
+        or packet.user.destination.kind is AddressKind.PUBLIC  # it may be a queue of another manager
     ):
         return None
     first = found.arriving[0] if found.arriving else None

@@ -318,6 +318,8 @@ class MessageArrived(Signal, frozen=True):
     """The reasons for which a refusal is not acknowledged to the administration queue of the message."""
     keep_if_full: bool = False
     """Whether a message that its queue has no room for becomes a dead letter here, if it asks for that."""
+    only_here: bool = False
+    """Whether the message is refused if the destination is no queue of this manager."""
     refusal_is_sent: bool = False
     """Whether the carrier reports a refusal by a message; without room for it the answer is TRY_LATER."""
 

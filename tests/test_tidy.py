@@ -7,6 +7,8 @@ import doctest
 import importlib
 import io
 import re
+import shutil
+import subprocess
 import tokenize
 from collections.abc import Iterator
 from functools import cache
@@ -493,3 +495,28 @@ def test_no_docstring_is_an_id_alone() -> None:
 
 def test_few_docstrings_are_short() -> None:
     assert sum(len(short_docstrings(path.read_text())) for path in SOURCES) < MOST_SHORT
+
+
+# Commits
+
+FIRST_CHECKED = "2026-11-19T12:00:00+00:00"
+"""Subjects of older commits may be longer."""
+LONGEST_SUBJECT = 72
+
+
+def long_subjects(log: str) -> list[str]:
+    """Return the subjects of a log that do not fit into one line of `git log`."""
+    return [subject for subject in log.splitlines() if len(subject) > LONGEST_SUBJECT]
+
+
+def test_a_long_subject_is_recognised() -> None:
+    assert long_subjects(f"{'x' * 72}\n{'y' * 73}\n") == ["y" * 73]
+
+
+def test_subjects_of_commits_fit_into_one_line() -> None:
+    """A shallow clone has the last commits only, and an archive has none: both are enough."""
+    if shutil.which("git") is None or not (ROOT / ".git").exists():
+        return
+    command = ["git", "log", "--no-merges", f"--since={FIRST_CHECKED}", "--format=%s"]
+    log = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert long_subjects(log.stdout) == []

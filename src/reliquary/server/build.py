@@ -200,7 +200,7 @@ async def build(settings: Settings, *more: ServerProtocol) -> Server:
     counters = [endpoint.counters for endpoint in endpoints]
     counters.append(partial(protocol_counters.families, opened))
     counters.append(partial(limit_counters.families, budget))
-    sessions = Sessions(chance, clock.monotonic)
+    sessions = Sessions(chance, clock.monotonic, opened.state.identity().identifier.hex[:8])
     tokens = BearerToken(users, Failures(clock.monotonic), warn)
     console = Console(Sampler(opened, clock), sessions, assets.load(), tokens, passwords)
     reloader = Reloader(settings, opened, users, passwords, sessions, rates, acts, planes, peers, [data])

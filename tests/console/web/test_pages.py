@@ -171,3 +171,23 @@ def test_a_client_that_is_not_admitted_sees_a_page_that_names_no_server(
         assert why in json.loads(answer.body)["error"]
 
     play(tmp_path, scene, users=USERS)
+
+
+def test_a_page_shows_no_notice_that_a_link_invents(tmp_path: Path) -> None:
+    async def scene(harness: Harness) -> None:
+        reader = Reader(harness)
+        csrf = (await reader.read("/console/queues")).csrf
+        answer = await reader.post("/console/queues", csrf, name="made")
+        location = dict(answer.headers)[b"location"].decode()
+        assert "The queue made was created." in (await reader.read(location)).text
+        for invented in (
+            location.replace("made+was+created", "made+was+lost"),
+            location.partition("&seal=")[0],
+            "/console?notice=Call+this+number&seal=",
+        ):
+            text = (await reader.read(invented)).text
+            assert "was lost" not in text
+            assert "was created" not in text
+            assert "Call this number" not in text
+
+    play(tmp_path, scene)

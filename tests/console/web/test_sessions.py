@@ -53,6 +53,23 @@ def test_a_session_knows_its_user_by_the_cookie() -> None:
     assert sessions.who(Asked()) is None
 
 
+def test_two_consoles_of_one_host_have_cookies_of_their_own() -> None:
+    clock = Clock()
+    one, other = (Sessions(SeededChance(seed), clock, name) for seed, name in ((1, "aa"), (2, "bb")))
+    assert (one.cookie, other.cookie) == (f"{COOKIE}_aa", f"{COOKIE}_bb")
+    both = Asked(f"{one.cookie}={one.begin(ALICE)}; {other.cookie}={other.begin(ALICE)}")
+    assert (one.who(both), other.who(both)) == (ALICE, ALICE)
+    one.end(both)
+    assert (one.who(both), other.who(both)) == (None, ALICE)
+
+
+def test_a_seal_is_for_one_notice_of_one_process() -> None:
+    one, other = Sessions(SeededChance(1), Clock()), Sessions(SeededChance(2), Clock())
+    seals = {one.seal_of("made"), one.seal_of("made."), other.seal_of("made")}
+    assert len(seals) == 3
+    assert one.seal_of("made") in seals
+
+
 def test_a_session_that_is_not_used_ends() -> None:
     sessions, clock = opened()
     key = sessions.begin(ALICE)

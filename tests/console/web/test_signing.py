@@ -23,7 +23,8 @@ def test_an_administrator_signs_in_and_out(tmp_path: Path) -> None:
         reader = Reader(harness)
         page = await reader.submit(SIGN_IN, SIGN_IN, token=ROOT)
         assert "You are signed in as root." in page.text
-        assert reader.cookie
+        manager = harness.server.opened.state.identity().identifier.hex
+        assert reader.cookie.startswith(f"reliquary_session_{manager[:8]}=".encode())
         page = await reader.submit("/console/queues", "/console/queues", name="made")
         assert "The queue made was created." in page.text
         kept = reader.cookie

@@ -116,7 +116,7 @@ async def send_message(request: Request) -> Response:
     )
     sent = await context.ask(lambda to: SendMessages(to, queue, (message,)))
     assert isinstance(sent, Sent), f"nothing was sent: {sent!r}"
-    return go_to("/console/queue", f"The message {sent.identifiers()[0]} was sent.", name=queue)
+    return go_to(request, "/console/queue", f"The message {sent.identifiers()[0]} was sent.", name=queue)
 
 
 async def move_message(request: Request) -> Response:
@@ -125,7 +125,7 @@ async def move_message(request: Request) -> Response:
     queue, target = field_of(fields, "queue"), field_of(fields, "target")
     number = _number(fields.get("lookup_id", ""))
     await context.ask(lambda to: MoveMessage(to, queue, number, target))
-    return go_to("/console/queue", f"The message was moved to {target}.", name=queue)
+    return go_to(request, "/console/queue", f"The message was moved to {target}.", name=queue)
 
 
 async def return_messages(request: Request) -> Response:
@@ -138,7 +138,7 @@ async def return_messages(request: Request) -> Response:
     if source.partition(";")[2].casefold() not in RETURNED_FROM:
         raise UsageError(f"{source} is neither a poison queue, such as orders;poison, nor for dead letters")
     if "lookup_id" in fields:
-        return await _return_one(context, source, fields["lookup_id"])
+        return await _return_one(request, source, fields["lookup_id"])
     seen = await context.ask(lambda to: BrowseMessages(to, source, -1, RETURNED_AT_ONCE + 1))
     assert isinstance(seen, Received), f"no messages: {seen!r}"
     messages = seen.messages[:RETURNED_AT_ONCE]
@@ -151,16 +151,17 @@ async def return_messages(request: Request) -> Response:
     rest = f" {left:,} could not be returned: their queue is elsewhere, gone or full." if left else ""
     if len(seen.messages) > RETURNED_AT_ONCE:
         rest += f" The queue has more: one step returns the first {RETURNED_AT_ONCE:,} messages."
-    return go_to("/console/queue", f"Returned to their queues: {count:,}.{rest}", name=source)
+    return go_to(request, "/console/queue", f"Returned to their queues: {count:,}.{rest}", name=source)
 
 
-async def _return_one(context: Context, source: str, lookup_id: str) -> Response:
+async def _return_one(request: Request, source: str, lookup_id: str) -> Response:
+    context = context_of(request)
     delivered = await _look_up(context, source, lookup_id)
     home = _home(source, delivered)
     if not home:
         raise UsageError(f"message {lookup_id} came from no queue of this manager: open it, and move it")
     await _return(context, source, delivered)
-    return go_to("/console/queue", f"The message was returned to {home}.", name=source)
+    return go_to(request, "/console/queue", f"The message was returned to {home}.", name=source)
 
 
 async def _return(context: Context, source: str, delivered: Delivered) -> None:

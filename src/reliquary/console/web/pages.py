@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from functools import lru_cache
+from hmac import compare_digest
 from string import ascii_lowercase, digits
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode
@@ -164,7 +165,7 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
             has_users=context.users.any,
             computer=context.opened.state.identity().computer_name,
             version=context.version,
-            notice=request.query_params.get("notice", ""),
+            notice=_notice_of(request),
             **values,
         )
     )
@@ -202,6 +203,14 @@ def field_of(fields: Mapping[str, str], name: str) -> str:
     return value
 
 
-def go_to(path: str, notice: str, **query: str) -> Response:
+def go_to(request: Request, path: str, notice: str, **query: str) -> Response:
     """Redirect the browser to a page after a form was handled; the page shows the sentence `notice`."""
-    return RedirectResponse(f"{path}?{urlencode(query | {'notice': notice})}", 303, HEADERS)
+    seal = context_of(request).console.sessions.seal_of(notice)
+    return RedirectResponse(f"{path}?{urlencode(query | {'notice': notice, 'seal': seal})}", 303, HEADERS)
+
+
+def _notice_of(request: Request) -> str:
+    """Return the notice in the address of a page; empty if it is not from this server, but from a link."""
+    notice, seal = (request.query_params.get(name, "") for name in ("notice", "seal"))
+    expected = context_of(request).console.sessions.seal_of(notice)
+    return notice if compare_digest(seal.encode(), expected.encode()) else ""

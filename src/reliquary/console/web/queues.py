@@ -100,7 +100,7 @@ async def create_queue(request: Request) -> Response:
     chosen = {"transactional": "transactional" in fields, "journaling": "journaling" in fields}
     settings = QueueSettings(**changes_of(chosen | {"label": fields.get("label", "")}))
     await context.ask(lambda to: CreateQueue(to, name, settings))
-    return go_to("/console/queue", f"The queue {name} was created.", name=name)
+    return go_to(request, "/console/queue", f"The queue {name} was created.", name=name)
 
 
 async def show_queue(request: Request) -> Response:
@@ -241,7 +241,7 @@ async def change_queue(request: Request) -> Response:
     }
     changes = changes_of(chosen)
     await context.ask(lambda to: ChangeQueue(to, name, changes))
-    return go_to("/console/queue", "The settings were changed.", name=name)
+    return go_to(request, "/console/queue", "The settings were changed.", name=name)
 
 
 async def purge_queue(request: Request) -> Response:
@@ -250,7 +250,7 @@ async def purge_queue(request: Request) -> Response:
     name = _confirmed(fields)
     purged = await context.ask(lambda to: PurgeQueue(to, name))
     assert isinstance(purged, Purged), f"no count: {purged!r}"
-    return go_to("/console/queue", f"{purged.count:,} messages were deleted.", name=name)
+    return go_to(request, "/console/queue", f"{purged.count:,} messages were deleted.", name=name)
 
 
 async def delete_queue(request: Request) -> Response:
@@ -259,7 +259,7 @@ async def delete_queue(request: Request) -> Response:
     name = _confirmed(fields)
     purged = await context.ask(lambda to: DeleteQueue(to, name))
     assert isinstance(purged, Purged), f"no count: {purged!r}"
-    return go_to("/console/queues", f"The queue {name} was deleted with {purged.count:,} messages.")
+    return go_to(request, "/console/queues", f"The queue {name} was deleted with {purged.count:,} messages.")
 
 
 def _confirmed(fields: dict[str, str]) -> str:

@@ -129,8 +129,8 @@ async def act_on_record(request: Request) -> Response:
     try:
         await _administrator(request).show_record(noun, key)
     except Refusal:
-        return go_to(f"/console/records/{noun.plural}", notice)
-    return go_to(f"/console/record/{noun.plural}", notice, key=str(key))
+        return go_to(request, f"/console/records/{noun.plural}", notice)
+    return go_to(request, f"/console/record/{noun.plural}", notice, key=str(key))
 
 
 async def show_consumers(request: Request) -> Response:

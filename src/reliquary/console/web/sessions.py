@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Set
 from dataclasses import dataclass
+from hashlib import blake2b
 from hmac import compare_digest
 from http.cookies import CookieError, SimpleCookie
 from typing import Final
@@ -45,12 +46,17 @@ class Session:
 class Sessions:
     """The sessions of a server; a credential for `Admission`."""
 
-    def __init__(self, chance: Chance, monotonic: Callable[[], int]) -> None:
+    def __init__(self, chance: Chance, monotonic: Callable[[], int], manager: str = "") -> None:
+        """`manager` is part of the name of the cookie: browsers keep one cookie of a name for all ports of a
+        host, and each of them may have a console.
+        """
+        self.cookie = f"{COOKIE}_{manager}" if manager else COOKIE
         self._chance = chance
         self._monotonic = monotonic
         self._open: dict[str, Session] = {}
         """Sessions by the value of their cookie; the latest used one is last."""
         self._anonymous_csrf = self._secret()
+        self._key = chance.bits(_BITS).to_bytes(_BITS // 8, "big")
 
     def begin(self, user: Principal) -> str:
         """Begin a session, and return the value of its cookie."""
@@ -62,7 +68,7 @@ class Sessions:
 
     def end(self, request: Shown) -> None:
         """End the session of a request."""
-        self._open.pop(cookie_of(request), None)
+        self._open.pop(cookie_of(request, self.cookie), None)
 
     def end_of(self, gone: Set[Principal]) -> None:
         """End the sessions of users that were removed, or changed."""
@@ -70,7 +76,7 @@ class Sessions:
 
     def find(self, request: Shown) -> Session | None:
         """Return the session of a request, if it has one that has not ended."""
-        key, now = cookie_of(request), self._monotonic()
+        key, now = cookie_of(request, self.cookie), self._monotonic()
         session = self._open.get(key)
         if session is None:
             return None
@@ -96,6 +102,10 @@ class Sessions:
         """Return whether a form was made by a page of this session."""
         return compare_digest(self.csrf_of(request).encode(), given.encode())
 
+    def seal_of(self, notice: str) -> str:
+        """Return the proof that this server made a notice, for the address of the page that shows it."""
+        return blake2b(notice.encode(errors="replace"), key=self._key, digest_size=16).hexdigest()
+
     def _secret(self) -> str:
         return f"{self._chance.bits(_BITS):064x}"
 
@@ -106,13 +116,13 @@ def is_sent_by_script(request: Shown) -> bool:
     return request.header(b"hx-request") is not None or accepted == b"text/event-stream"
 
 
-def cookie_of(request: Shown) -> str:
+def cookie_of(request: Shown, name: str = COOKIE) -> str:
     """Return the value of the session's cookie; empty without one."""
     header = request.header(b"cookie")
     if header is None:
         return ""
     try:
-        found = SimpleCookie(header.decode("latin-1")).get(COOKIE)
+        found = SimpleCookie(header.decode("latin-1")).get(name)
     except CookieError:
         return ""
     return "" if found is None else found.value

@@ -12,7 +12,6 @@ from reliquary.console.context import Context, context_of
 from reliquary.console.noting import tell
 from reliquary.console.request import Asked
 from reliquary.console.web.pages import field_of, go_to, read_form, render
-from reliquary.console.web.sessions import COOKIE
 from reliquary.net.identity.shown import Denied
 from reliquary.queueing.model.security.principals import Principal
 
@@ -52,9 +51,9 @@ async def sign_in(request: Request) -> Response:
         return render(request, "sign_in.html", why.status, why=str(why))
     tell(request, who=user.name)
     context.console.sessions.end(Asked(request.scope))  # of the former user of this browser
-    answer = go_to("/console", f"You are signed in as {user.name}.")
+    answer = go_to(request, "/console", f"You are signed in as {user.name}.")
     answer.set_cookie(
-        COOKIE,
+        context.console.sessions.cookie,
         context.console.sessions.begin(user),
         path="/",
         httponly=True,
@@ -78,6 +77,6 @@ async def sign_out(request: Request) -> Response:
     """Serve POST /console/sign-out: end the session."""
     await read_form(request)
     context_of(request).console.sessions.end(Asked(request.scope))
-    answer = go_to("/console/sign-in", "You are signed out.")
-    answer.delete_cookie(COOKIE, path="/")
+    answer = go_to(request, "/console/sign-in", "You are signed out.")
+    answer.delete_cookie(context_of(request).console.sessions.cookie, path="/")
     return answer

@@ -22,7 +22,7 @@ class GuessingClient(Protocol):
 
     @property
     def host(self) -> str:
-        """The client's address."""
+        """The address of the client, at which its failures count."""
 
     def slow_down(self, wait: float) -> None:
         """Answer the client after this number of seconds, and read nothing from it until then."""

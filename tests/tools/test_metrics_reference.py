@@ -13,5 +13,5 @@ def test_the_page_has_each_metric_in_the_part_of_its_module() -> None:
         assert f"\n## {title}\n" in text
     rows = [line for line in text.splitlines() if line.startswith("| `reliquary_")]
     assert len(rows) == len(declared())
-    row = "| `reliquary_consumer_lag` | gauge | `queue`, `consumer` | Numbers that a reader of a feed has"
+    row = "| `reliquary_consumer_lag` | gauge | `queue`, `consumer` | Numbers of a feed that a consumer has"
     assert any(each.startswith(row) for each in rows)

@@ -38,16 +38,16 @@ MESSAGES: Final = _own("messages", "gauge", "Messages in all queues.")
 BYTES: Final = _own("bytes", "gauge", "Bytes that count against the manager's quota.")
 QUOTA: Final = _own("quota_bytes", "gauge", "The manager's quota, if it has one.")
 THROTTLED: Final = _own("throttled", "gauge", "1 while the manager accepts no messages.")
-ONLINE: Final = _own("online", "gauge", "1 while messages come from other managers and go to them.")
+ONLINE: Final = _own("online", "gauge", "1 while messages are received from other managers and sent to them.")
 ACTS_FAILING: Final = _own("acts_failing", "gauge", "1 while acts of administrators cannot be logged.")
 CONNECTIONS: Final = _own("connections", "gauge", "Clients of the data plane.")
 UNDER_WAY: Final = _own("events_under_way", "gauge", "Events that are queued or wait for a sync.")
-TURNS: Final = _own("turns_total", "counter", "Events that were carried out.")
+TURNS: Final = _own("turns_total", "counter", "Events that were processed.")
 SYNCS: Final = _own("syncs_total", "counter", "Syncs of the store.")
 SYNC_SECONDS: Final = _own("sync_seconds", "histogram", "How long syncs of the store took.")
 SYNC_TURNS: Final = _own("sync_turns", "histogram", "How many turns each sync of the store covered.")
 LOOP_LAG: Final = _own(
-    "loop_lag_seconds", "histogram", "How late the event loop was with a timer, ten times a second."
+    "loop_lag_seconds", "histogram", "How late a timer of the event loop was; measured ten times a second."
 )
 CONFIRM: Final = _own(
     "confirm_seconds", "gauge", "Time from an event to the sync that covers it, when last measured."
@@ -69,7 +69,7 @@ CONSUMERS: Final = (
     _own(
         "consumer_lag",
         "gauge",
-        "Numbers that a reader of a feed has yet to pass; at least as many as messages.",
+        "Numbers of a feed that a consumer has not read; not fewer than its unread messages.",
         *_CONSUMER,
     ),
     _own(

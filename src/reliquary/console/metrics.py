@@ -66,7 +66,7 @@ def _of_a_queue(name: str, meaning: str) -> Metric:
 QUEUE_COLUMNS: Final[tuple[tuple[Metric, Callable[[QueueState], int]], ...]] = (
     (_of_a_queue("messages", "Messages that can be received."), lambda queue: len(queue.order)),
     (
-        _of_a_queue("locked", "Messages that a receipt or a transaction holds."),
+        _of_a_queue("locked", "Messages that a receipt or a transaction has locked."),
         lambda queue: len(queue.order.locked),
     ),
     (_of_a_queue("delayed", "Messages that are delayed and cannot be received yet."), delayed),
@@ -89,7 +89,10 @@ QUEUE_COLUMNS: Final[tuple[tuple[Metric, Callable[[QueueState], int]], ...]] = (
         lambda queue: queue.feed.retained,
     ),
     (
-        _of_a_queue("bytes_retained", "Their bytes, which count against no quota."),
+        _of_a_queue(
+            "bytes_retained",
+            "Bytes of messages that are kept for readers of the feed; no quota counts them.",
+        ),
         lambda queue: queue.feed.retained_size,
     ),
 )

@@ -16,30 +16,32 @@ from reliquary.protocols.httpr.machine import Httpr
 from reliquary.protocols.httpr.tables import Role
 from reliquary.protocols.httpr.views import channels
 
-RECEIVED: Final = Metric(
-    "httpr_received_total", "counter", "Requests that came, by their commands.", ("command",)
-)
+RECEIVED: Final = Metric("httpr_received_total", "counter", "Requests of peers, by command.", ("command",))
 REQUESTS: Final = Metric(
-    "httpr_requests_total", "counter", "Requests that went out, by their commands.", ("command",)
+    "httpr_requests_total", "counter", "Requests of this manager to peers, by command.", ("command",)
 )
-ANSWERS: Final = Metric("httpr_answers_total", "counter", "Answers, by error; 0 is none.", ("role", "error"))
+ANSWERS: Final = Metric(
+    "httpr_answers_total", "counter", "Answers to requests, by error; 0 is no error.", ("role", "error")
+)
 FAILURES: Final = Metric(
     "httpr_failures_total",
     "counter",
-    "Requests that went out and have no usable answer, by the reason.",
+    "Requests of this manager without a usable answer, by the reason.",
     ("reason",),
 )
 MESSAGES: Final = Metric(
     "httpr_messages_total",
     "counter",
-    "Messages in batches that came and went; those that went, perhaps more than once.",
+    "Messages in batches that were received and sent; a message may be sent more than once.",
     ("role", "direction"),
 )
-CONNECTIONS: Final = Metric("httpr_connections", "gauge", "Channels that we drive with a connection.")
+CONNECTIONS: Final = Metric(
+    "httpr_connections", "gauge", "Channels with a connection on which this manager is the client."
+)
 CHANNELS: Final = Metric(
     "httpr_channels",
     "gauge",
-    "Channels that this manager drives (client) and that others drive (server).",
+    "Channels on which this manager is the client, and on which it is the server.",
     ("role",),
     Section.MACHINES,
 )
@@ -48,7 +50,10 @@ UNANSWERED: Final = Metric(
 )
 BATCHES: Final = Metric("httpr_batches_in_doubt", "gauge", "Batches that may have arrived or not.", ("role",))
 HELD: Final = Metric(
-    "httpr_messages_in_doubt", "gauge", "Messages in these batches, which no other reader gets.", ("role",)
+    "httpr_messages_in_doubt",
+    "gauge",
+    "Messages in batches that may have arrived or not; no other reader gets them.",
+    ("role",),
 )
 
 

@@ -11,12 +11,12 @@ from reliquary.net.tcp.budget import Budget
 HELD: Final = Metric(
     "body_memory_bytes",
     "gauge",
-    "Bytes of requests that come in parts or wait for their answer, of those that are not small.",
+    "Bytes of large requests that arrive in parts or wait for their answer.",
 )
 UNTAKEN: Final = Metric(
     "answer_memory_bytes",
     "gauge",
-    "Bytes of large answers that are foreseen, or that clients have not taken.",
+    "Bytes of large answers that are expected, or that clients have not read.",
 )
 
 

@@ -19,18 +19,18 @@ TRAFFIC: Final = Metric(
     ("kind",),
 )
 CONNECTIONS: Final = Metric("mqqb_connections", "gauge", "Connections of both directions.")
-HALF_READ: Final = Metric("mqqb_half_read_bytes", "gauge", "Bytes of packets that came in part.")
+HALF_READ: Final = Metric("mqqb_half_read_bytes", "gauge", "Bytes of packets that have arrived only in part.")
 MESSAGES: Final = Metric(
     "mqqb_messages_total",
     "counter",
-    "Messages that were retransmitted, came twice, out of turn or beyond a limit, and acknowledgements.",
+    "Messages sent again or received twice, out of order or beyond a limit; acknowledgements.",
     ("kind",),
     Section.MACHINES,
 )
 KEPT: Final = Metric(
     "mqqb_kept",
     "gauge",
-    "What any client can add to, up to settings of these names: incoming streams, their senders, refusals.",
+    "Incoming streams, their senders and refusals, each limited by the setting of its name.",
     ("kind",),
     Section.MACHINES,
 )
@@ -43,7 +43,7 @@ def _of_sessions(name: str, meaning: str) -> Metric:
 SESSIONS: Final[tuple[tuple[Metric, Callable[[list[Session]], int]], ...]] = (
     (_of_sessions("sessions", "Sessions that peers opened, and those that were opened to peers."), len),
     (
-        _of_sessions("open_sessions", "Those of them whose handshake is over."),
+        _of_sessions("open_sessions", "Sessions whose handshake is complete, by who opened them."),
         lambda sessions: sum(each.is_open for each in sessions),
     ),
     (

@@ -34,10 +34,13 @@ FAILURES: Final = Metric(
 TOTALS: Final = tuple(
     Metric(f"mqqp_{name}", "gauge", meaning, ("direction",), Section.MACHINES)
     for name, meaning in (
-        ("associations", "Clients that read here, and queues elsewhere that are read."),
+        (
+            "associations",
+            "Clients that read queues here, and queues of other managers that are read from here.",
+        ),
         ("queues", "Queues that are open over MQQP."),
         ("pending", "Reads that wait for a message."),
-        ("held", "Messages that were handed out and are not acknowledged."),
+        ("held", "Messages that were read and are not acknowledged."),
     )
 )
 

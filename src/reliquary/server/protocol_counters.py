@@ -23,13 +23,16 @@ MESSAGES: Final = Metric(
 STREAMS: Final = tuple(
     Metric(f"stream_{name}", "gauge", meaning, ("protocol", "direction", "peer", "queue"), Section.MACHINES)
     for name, meaning in (
-        ("last", "The number of the last message that was sent or taken; a new stream begins at 1."),
+        (
+            "last",
+            "The number of the last message of a stream that was sent or received; a new stream begins at 1.",
+        ),
         (
             "acknowledged",
-            "The number of the last message that a receipt or an order acknowledgement confirmed.",
+            "The number of the last message of a stream that was confirmed.",
         ),
-        ("awaiting", "Messages that wait for this confirmation to come or to go."),
-        ("rejected", "Messages in a row that came out of turn."),
+        ("awaiting", "Messages of a stream that are not confirmed."),
+        ("rejected", "Messages of a stream in a row that arrived out of order."),
     )
 )
 

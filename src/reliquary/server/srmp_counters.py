@@ -16,25 +16,27 @@ from reliquary.protocols.srmp.state import Count
 from reliquary.queueing.travel.failures import Failure
 
 RECEIVED: Final = Metric(
-    "srmp_received_total", "counter", "POSTs that came, by the status they were answered with.", ("status",)
+    "srmp_received_total", "counter", "POSTs of peers, by the status of the answer.", ("status",)
 )
-POSTS: Final = Metric("srmp_posts_total", "counter", "POSTs that went out.")
-ANSWERS: Final = Metric("srmp_answers_total", "counter", "Answers to them, by status.", ("status",))
+POSTS: Final = Metric("srmp_posts_total", "counter", "POSTs of this manager to peers.")
+ANSWERS: Final = Metric(
+    "srmp_answers_total", "counter", "Answers to POSTs of this manager, by status.", ("status",)
+)
 FAILURES: Final = Metric(
-    "srmp_failures_total", "counter", "Those that have no answer, by the reason.", ("reason",)
+    "srmp_failures_total", "counter", "POSTs of this manager that have no answer, by the reason.", ("reason",)
 )
 CONNECTIONS: Final = Metric("srmp_connections", "gauge", "Outgoing queues with a connection.")
 MESSAGES: Final = Metric(
     "srmp_messages_total",
     "counter",
-    "Messages over HTTP that came twice or out of turn, receipts that came and went.",
+    "Messages over HTTP that arrived twice or out of order, and receipts that were received and sent.",
     ("kind",),
     Section.MACHINES,
 )
 MULTICAST: Final = Metric(
     "multicast_total",
     "counter",
-    "Messages by multicast that went and came, and packets of theirs.",
+    "Messages and packets that were sent and received by multicast.",
     ("kind",),
     Section.MACHINES,
 )

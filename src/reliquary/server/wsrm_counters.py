@@ -20,32 +20,32 @@ USUAL: Final = (200, 202)
 RECEIVED: Final = Metric(
     "wsrm_received_total",
     "counter",
-    "Requests that came, by the status they were answered with.",
+    "Requests of peers, by the status of the answer.",
     ("status",),
 )
 ANSWERS: Final = Metric(
-    "wsrm_answers_total", "counter", "Responses to POSTs that went out, by status.", ("status",)
+    "wsrm_answers_total", "counter", "Responses to POSTs of this manager, by status.", ("status",)
 )
-POSTS: Final = Metric("wsrm_posts_total", "counter", "POSTs that went out.")
+POSTS: Final = Metric("wsrm_posts_total", "counter", "POSTs of this manager to peers.")
 FAILURES: Final = Metric(
     "wsrm_failures_total",
     "counter",
-    "POSTs that went out and have no usable response, by the reason.",
+    "POSTs of this manager without a usable response, by the reason.",
     ("reason",),
 )
 CONNECTIONS: Final = Metric("wsrm_connections", "gauge", "Routes to peers with a connection.")
-WAITING: Final = Metric("wsrm_waiting", "gauge", "Requests that came and have no response yet.")
+WAITING: Final = Metric("wsrm_waiting", "gauge", "Requests of peers that have no response yet.")
 EVENTS: Final = Metric(
     "wsrm_events_total",
     "counter",
-    "Messages that came again or found no room, acknowledgements, retransmissions, faults and gaps.",
+    "Messages that arrived twice or found no room, acknowledgements, retransmissions, faults and gaps.",
     ("kind",),
     Section.MACHINES,
 )
 SEQUENCES: Final = Metric(
     "wsrm_sequences",
     "gauge",
-    "Sequences that come in and go out, by their state.",
+    "Incoming and outgoing sequences, by state.",
     ("direction", "state"),
     Section.MACHINES,
 )
@@ -57,7 +57,11 @@ UNACKNOWLEDGED: Final = Metric(
     Section.MACHINES,
 )
 HELD: Final = Metric(
-    "wsrm_held", "gauge", "Messages that came and wait for those before them.", (), Section.MACHINES
+    "wsrm_held",
+    "gauge",
+    "Messages that arrived and wait for messages with lower numbers.",
+    (),
+    Section.MACHINES,
 )
 
 

@@ -48,7 +48,7 @@ class SequenceInfo(msgspec.Struct, frozen=True, kw_only=True):
     retransmissions: int = 0
     """How often a message was sent again, since the process started."""
     held: int = 0
-    """Messages that came and wait for those before them."""
+    """Messages that arrived and wait for messages with lower numbers."""
     duplicates: int = 0
     """Messages that came again and were dropped, since the process started."""
     dropped: int = 0

@@ -10,19 +10,43 @@ from tests.console.harness import Harness
 
 
 class Outline(HTMLParser):
-    """The tags of a page, the hidden fields of its forms, and its text."""
+    """The tags and the text of a page, hidden fields of its forms, its properties, and rows of its tables."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
         self.tags: list[tuple[str, dict[str, str | None]]] = []
         self.text = ""
+        self.rows: list[list[str]] = []
+        """The cells of all rows of tables, heads among them."""
+        self._names: list[str] = []
+        self._values: list[str] = []
+        self._in_facts = False
+        self._cell: list[str] | None = None
+        """The list whose last text is open."""
         self.feed(html)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append((tag, dict(attrs)))
+        if tag == "tr":
+            self.rows.append([])
+        self._in_facts = dict(attrs).get("class") == "facts" if tag == "dl" else self._in_facts
+        if tag in {"th", "td"} or (tag in {"dt", "dd"} and self._in_facts):
+            self._cell = self._names if tag == "dt" else self._values if tag == "dd" else self.rows[-1]
+            self._cell.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in {"dt", "dd", "th", "td"}:
+            self._cell = None
 
     def handle_data(self, data: str) -> None:
         self.text += data
+        if self._cell is not None:
+            self._cell[-1] += data.strip()
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """Return the properties that the page lists, by their headings."""
+        return dict(zip(self._names, self._values, strict=True))
 
     def all(self, tag: str) -> list[dict[str, str | None]]:
         """Return the attributes of all tags of a name."""

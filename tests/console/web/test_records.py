@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import re
+from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import Final
 from urllib.parse import quote, urlencode
 from uuid import UUID
 
+from reliquary.base.time import seconds
 from reliquary.client.connect import connect_async
 from reliquary.client.nouns import NOUNS
 from reliquary.console.web.pages import has_page
+from reliquary.protocols.wsrm.destination.tables import Received
+from reliquary.protocols.wsrm.machine import Wsrm
 from tests.console.harness import Harness, play
+from tests.console.web.exchange import IN_DOUBT, LISTS, TABLES, exchange
 from tests.console.web.harness import Outline, Reader
+from tests.protocols.wsrm.known_sequences import add_inbound, add_outbound
 
 FAR = r"DIRECT=TCP:192.0.2.1\private$\far"
 
@@ -86,6 +93,98 @@ def test_readers_of_feeds_are_listed_with_their_lag(tmp_path: Path) -> None:
         assert re.search("lakeorders[1-9]", page.text), "the lag stands beside consumer and queue"
 
     play(tmp_path, scene)
+
+
+def test_sequences_show_what_came_what_is_missing_and_how_much_room_there_is(tmp_path: Path) -> None:
+    async def scene(harness: Harness) -> None:
+        state = harness.server.opened.machine(Wsrm).state
+        made = add_inbound(state, 3, Received(ranges=((1, 5), (7, 7)), last=9), life=seconds(10**9))
+        made.buffered, made.duplicates = {7: 100}, 2
+        add_outbound(state, 4, (6, 8), last=8, acknowledged=((1, 5), (7, 7)))
+        reader = Reader(harness)
+        page = await reader.read("/console/records/sequences")
+        heads, *rows = page.rows
+        shown = [dict(zip(heads, row, strict=True)) for row in rows]
+        assert [
+            (row["number"], row["direction"], row["acknowledged"], row["gaps"], row["room"]) for row in shown
+        ] == [("3", "in", "1-5, 7", "6, 8-9", "7"), ("4", "out", "1-5, 7", "6, 8", "-")]
+        assert [(row["held"], row["duplicates"], row["unacknowledged"]) for row in shown] == [
+            ("1", "2", "0"),
+            ("0", "0", "2"),
+        ]
+        facts = (await reader.read("/console/record/sequences?key=3")).facts
+        assert (
+            facts.items()
+            >= {
+                "acknowledged": "1-5, 7",
+                "gaps": "6, 8-9",
+                "room": "7",
+                "last": "9",
+                "queue": "orders",
+                "identifier": "urn:in:3",
+            }.items()
+        )
+
+    play(tmp_path, scene)
+
+
+VALUES: Final = {
+    "outgoing": {"state": "connected", "messages": "0", "delivered": "1", "failures": "0"},
+    "streams": {"protocol": "srmp", "direction": "in", "last": "1", "acknowledged": "1"},
+    "channels": {
+        "role": "server",
+        "name": "orders",
+        "state": "ready",
+        "connected": "yes",
+        "last received ID": "0000000000000001",
+        "last received outcome": "COMMIT",
+        "failures": "0",
+    },
+    "sequences": {
+        "direction": "in",
+        "state": "open",
+        "queue": "orders",
+        "version": "1.1",
+        "acknowledged": "1",
+        "gaps": "-",
+        "room": "8",
+    },
+    "rpc": {
+        "direction": "in",
+        "peer": "127.0.0.1",
+        "user": "anonymous",
+        "interfaces": "qm2qm",
+        "queues": r"DIRECT=OS:.\private$\nothing",
+        "pending": "1",
+    },
+    "sessions": {
+        "direction": "in",
+        "peer": "127.0.0.1",
+        "state": "open",
+        "window": "64",
+        "sent": "0",
+        "received": "1",
+    },
+    "transactions": {"transaction": IN_DOUBT, "stage": "prepared", "owner": "shop", "operations": "1"},
+    "writers": {"query": "query-7", "writers": "lake", "batch": "3", "rows": "2", "total": "2"},
+}
+"""What the page of a record shows after the exchange."""
+
+
+def test_records_of_all_protocols_show_their_values(tmp_path: Path) -> None:
+    async def scene(harness: Harness) -> None:
+        async with AsyncExitStack() as more:
+            await exchange(harness, tmp_path / "far", more)
+            reader = Reader(harness)
+            for plural in LISTS:
+                page = await reader.read(f"/console/records/{plural}")
+                links = [link for link in page.links if link.startswith(f"/console/record/{plural}?")]
+                assert len(links) == len(page.rows) - 1, plural
+                records = [(await reader.read(link)).facts for link in links]
+                expected = VALUES[plural]
+                assert any(expected.items() <= each.items() for each in records), (plural, records)
+
+    play(tmp_path / "here", scene, tables=TABLES)
 
 
 def targets_of(page: Outline) -> set[str]:

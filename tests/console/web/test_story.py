@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import re
+from base64 import b64decode
 from pathlib import Path
+from urllib.parse import quote
 
 from reliquary.console import message_lines
 from reliquary.server.history_options import HistoryOptions
-from tests.console.harness import Harness, play
+from reliquary.server.peer_entries import PeerEntry
+from tests.console.harness import Harness, play, whole
+from tests.console.test_trace import sent_on
 from tests.console.web.harness import Reader
 
 UNKNOWN = "/console/history?message=00000000-0000-0000-0000-000000000001%5C7"
@@ -54,3 +60,28 @@ def test_where_too_much_waits_only_the_files_are_searched(tmp_path: Path) -> Non
         play(tmp_path, scene)
     finally:
         message_lines.PENDING_MOST = most  # type: ignore[misc]
+
+
+def test_a_page_shows_the_way_through_two_managers_and_which_manager_is_away(tmp_path: Path) -> None:
+    async def at_depot(depot: Harness) -> None:
+        entries = (
+            PeerEntry(name="depot", control=depot.control_url),
+            PeerEntry(name="nowhere", control="http://127.0.0.1:9"),
+        )
+
+        async def at_shop(shop: Harness) -> None:
+            identifier = await sent_on(shop, None, depot.url)
+            taken = await depot.data.request("POST", "/api/v1/queues/orders/receive", b'{"timeout": 10}')
+            assert b"two lamps" in b64decode(json.loads(taken.body)["messages"][0]["body"])
+            page = await Reader(shop).read(f"/console/history?message={quote(identifier)}")
+            way = [line for line in page.text.splitlines() if " from " in line]
+            assert re.fullmatch(r"HERE from an application by api, in DIRECT=HTTP://.+ by srmp", way[0])
+            assert re.fullmatch(r"DEPOT from 127.0.0.1 by srmp, in orders, to an application by api", way[1])
+            managers = {row[1]: row[2] for row in page.rows[1:]}
+            assert set(managers) == {"HERE", "DEPOT"}
+            assert "nowhere gave no lines: it does not answer" in page.text
+            assert "depot gave no lines" not in page.text
+
+        await whole(tmp_path / "shop", at_shop, peers=entries)
+
+    play(tmp_path / "depot", at_depot, computer_name="DEPOT")

@@ -7,7 +7,9 @@ denied        admission refused: the page says nothing about this server, becaus
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Awaitable, Callable, Mapping
+from hashlib import sha256
 from typing import Final
 
 import msgspec
@@ -22,6 +24,16 @@ from reliquary.net.identity.shown import Denied
 Handler = Callable[[Request, Exception], Awaitable[Response]]
 
 _PREFIX: Final = "/console"
+STYLE: Final = (
+    "html { background: light-dark(#f6f7f9, #101316); color: light-dark(#1a1f25, #e7eaed); }"
+    " body { max-width: 40rem; margin: 4rem auto; padding: 0 1.5rem; font: 15px/1.55 system-ui, sans-serif; }"
+    " a { color: light-dark(#2450b2, #8fb4ff); }"
+)
+"""The style of the page for clients that were not admitted: they may not load the style sheet either."""
+_DENIED_HEADERS: Final = HEADERS | {
+    "content-security-policy": "default-src 'none'; img-src data:; base-uri 'none'; frame-ancestors 'none';"
+    f" style-src 'sha256-{b64encode(sha256(STYLE.encode()).digest()).decode()}'"
+}
 
 
 def is_page(path: str) -> bool:
@@ -68,8 +80,8 @@ def _title(status: int, *, is_form: bool) -> str:
 def denied(path: str, why: Denied) -> Response:
     """Return the answer to a client that was not admitted: a page for the console, else JSON."""
     if is_page(path):
-        html = templates().get_template("denied.html").render(said=Said(str(why), why.code))
-        refusal = Response(html, why.status, HEADERS, media_type="text/html")
+        html = templates().get_template("denied.html").render(said=Said(str(why), why.code), style=STYLE)
+        refusal = Response(html, why.status, _DENIED_HEADERS, media_type="text/html")
     else:
         refusal = Response(error_json(why.code, str(why)), why.status, media_type="application/json")
     for name, value in why.headers:  # there may be several challenges

@@ -183,14 +183,14 @@ def positions_of(state: State) -> dict[bytes, Position]:
 def messages_of(state: State) -> dict[int, Message]:
     """Return all stored messages by their numbers, in the row of a position or in a row of their own."""
     apart = {int.from_bytes(key, "big"): message for key, message in every(state, tables.MESSAGES).items()}
-    at_home: dict[int, Message] = {}
+    inline: dict[int, Message] = {}
     for key, place in every(state, tables.POSITIONS).items():
-        home = int.from_bytes(key[:4], "big") if place.message is not None else 0
-        assert place.position.home == home, f"{place.position} is stored elsewhere"
+        inline_in = int.from_bytes(key[:4], "big") if place.message is not None else 0
+        assert place.position.inline_in == inline_in, f"{place.position} is stored elsewhere"
         if place.message is not None:
-            at_home[place.position.message] = place.message
-    assert not apart.keys() & at_home.keys(), "a message is stored twice"
-    return apart | at_home
+            inline[place.position.message] = place.message
+    assert not apart.keys() & inline.keys(), "a message is stored twice"
+    return apart | inline
 
 
 def check(state: State) -> None:

@@ -86,11 +86,11 @@ def contents(disk: Disk) -> Contents:
     places = _places(disk, tables.POSITIONS)
     apart = {_number(key): row for key, row in _rows(disk, tables.MESSAGES).items()}
     for (queue, _), row in places.items():
-        at_home = row.position.home == queue
-        _same(f"inline messages of {row.position}", row.message is not None, at_home)
+        inline = row.position.inline_in == queue
+        _same(f"inline messages of {row.position}", row.message is not None, inline)
         _none(
             f"messages of {row.position} that are stored twice",
-            {row.position.message} & apart.keys() if at_home else (),
+            {row.position.message} & apart.keys() if inline else (),
         )
     tries = {
         (row.queue, lookup_id): tried

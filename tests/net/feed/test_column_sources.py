@@ -10,7 +10,8 @@ from reliquary.queueing.model.message import Position
 from reliquary.wire.columns import BY_NAME, NAMES, Use
 
 INSIDE = {
-    "message", "home", "origin", "shared", "express", "peekable", "dead_letter", "asks", "purged", "spool",
+    "message", "inline_in", "origin", "shared", "express", "peekable", "dead_letter", "asks", "purged",
+    "spool",
 }  # fmt: skip
 """Fields of a position: how the manager finds and counts it, or what its message says anyway."""
 

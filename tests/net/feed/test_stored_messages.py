@@ -36,9 +36,9 @@ def test_runs_are_the_numbers_again(numbers: list[int]) -> None:
         assert first != last + 1
 
 
-def at(number: int, home: int = 0) -> Position:
+def at(number: int, inline_in: int = 0) -> Position:
     """Return the position of the message with this number, which lies in the row of the position or not."""
-    return Position(number, number, 100, 0, home)
+    return Position(number, number, 100, 0, inline_in)
 
 
 @given(
@@ -48,16 +48,16 @@ def at(number: int, home: int = 0) -> Position:
     st.lists(st.integers(0, 40), unique=True),
 )
 def test_each_position_gets_its_own_record(
-    at_home: set[int], left_home: set[int], apart: set[int], numbers: list[int]
+    inline: set[int], moved_out: set[int], apart: set[int], numbers: list[int]
 ) -> None:
     """A message may be set apart after its position was read."""
-    disk = disk_with({number: Message.of(application_tag=number) for number in left_home | (apart - at_home)})
-    for number in at_home - left_home:
+    disk = disk_with({number: Message.of(application_tag=number) for number in moved_out | (apart - inline)})
+    for number in inline - moved_out:
         key = position_key(HOME, number)
         place = QueueRow(at(number, HOME), Message.of(application_tag=number))
         disk.apply(Changes(puts={POSITIONS.name: {key: POSITIONS.encode(key, place)}}))
-    positions = [at(number, HOME if number in at_home | left_home else 0) for number in numbers]
-    there = at_home | left_home | apart
+    positions = [at(number, HOME if number in inline | moved_out else 0) for number in numbers]
+    there = inline | moved_out | apart
     found = StoredMessages(disk).records(positions)
     tags = [
         None if each is None else MESSAGES._decode(each[found.begin :]).application_tag for each in found.rows

@@ -20,7 +20,7 @@ def hand_outs(made: FactBench) -> list[HandOut]:
 
 def handed_out(made: FactBench, *tries: int) -> list[int]:
     """Store a message for each number, hand all of them out so often, and return their LookupIdentifiers."""
-    positions = [made.at(sequence, home=made.orders.number) for sequence in range(1, len(tries) + 1)]
+    positions = [made.at(sequence, inline_in=made.orders.number) for sequence in range(1, len(tries) + 1)]
     made.store(*positions)
     counted = [
         msgspec.structs.replace(each, handed_out=tried) for each, tried in zip(positions, tries, strict=True)
@@ -43,7 +43,7 @@ def test_the_row_of_a_hand_out_goes_with_its_last_message(made: FactBench) -> No
     handed_out(made, 1, 1, 1)
     for sequence in (2, 1, 3):
         assert len(hand_outs(made)) == 1
-        gone = made.at(sequence, home=made.orders.number, handed_out=1)
+        gone = made.at(sequence, inline_in=made.orders.number, handed_out=1)
         made.apply(facts.PositionsRemoved(made.orders.number, (gone,), REASON))
     assert hand_outs(made) == []
     assert made.state.hand_outs.open == made.orders.readers.handed_out == {}
@@ -51,7 +51,7 @@ def test_the_row_of_a_hand_out_goes_with_its_last_message(made: FactBench) -> No
 
 def test_a_message_that_is_written_with_its_tries_is_named_by_the_hand_out_no_more(made: FactBench) -> None:
     first, second = handed_out(made, 3, 5)
-    unseen = made.at(1, home=made.orders.number, handed_out=2)
+    unseen = made.at(1, inline_in=made.orders.number, handed_out=2)
     made.apply(facts.PositionsMarked(made.orders.number, (unseen,)))
     assert hand_outs(made) == [HandOut(made.orders.number, (second,), (5,))]
     assert made.orders.readers.handed_out == {second: 1}

@@ -41,7 +41,7 @@ def test_a_stored_message_has_its_rows_and_is_counted(made: FactBench) -> None:
 
 
 def test_an_inline_message_is_in_the_row_of_its_position_until_it_moves(made: FactBench) -> None:
-    position = made.at(1, home=made.orders.number)
+    position = made.at(1, inline_in=made.orders.number)
     made.store(position)
     key = position_key(made.orders.number, position.lookup_id)
     assert every(made.state, POSITIONS) == {key: QueueRow(position, BODY)}
@@ -57,7 +57,7 @@ def test_an_inline_message_is_in_the_row_of_its_position_until_it_moves(made: Fa
 
 
 def test_an_inline_message_is_removed_with_its_position(made: FactBench) -> None:
-    position = made.at(1, home=made.orders.number)
+    position = made.at(1, inline_in=made.orders.number)
     made.store(position)
     made.bench.flush()
     made.apply(facts.PositionsRemoved(made.orders.number, (position,), REASON))
@@ -67,14 +67,14 @@ def test_an_inline_message_is_removed_with_its_position(made: FactBench) -> None
 
 
 def test_an_inline_message_that_is_delayed_or_marked_stays_complete(made: FactBench) -> None:
-    home = made.orders.number
-    made.store(made.at(1, home=home), made.at(2, home=home))
+    inline_in = made.orders.number
+    made.store(made.at(1, inline_in=inline_in), made.at(2, inline_in=inline_in))
     for sequence in (1, 2):
         made.orders.order.lock(made.at(sequence).lookup_id)
-    marked = made.at(1, home=home, aborted=1)
-    made.apply(facts.PositionsMarked(home, (marked,)))
-    made.apply(facts.PositionsDelayed(home, (made.at(2, home=home, due=50),)))
-    key = position_key(home, marked.lookup_id)
+    marked = made.at(1, inline_in=inline_in, aborted=1)
+    made.apply(facts.PositionsMarked(inline_in, (marked,)))
+    made.apply(facts.PositionsDelayed(inline_in, (made.at(2, inline_in=inline_in, due=50),)))
+    key = position_key(inline_in, marked.lookup_id)
     assert every(made.state, POSITIONS) == {key: QueueRow(marked, BODY)}
     assert list(every(made.state, DELAYED).values()) == [made.at(2, due=50)]
     assert list(every(made.state, MESSAGES).values()) == [BODY]

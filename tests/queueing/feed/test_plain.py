@@ -72,7 +72,7 @@ USUAL = [Position((4 << LANE_SHIFT) + 300 + each, 70_000 + each, 1_100, 10**15) 
 @pytest.mark.parametrize(
     "other",
     [
-        pytest.param(value(msgspec.structs.replace(USUAL[0], home=7), Message()), id="with its message"),
+        pytest.param(value(msgspec.structs.replace(USUAL[0], inline_in=7), Message()), id="with its message"),
         pytest.param(value(msgspec.structs.replace(USUAL[0], expires=9)), id="that expires"),
         pytest.param(value(msgspec.structs.replace(USUAL[0], arrival=301)), id="that arrived late"),
         pytest.param(value(msgspec.structs.replace(USUAL[0], size=70_000)), id="of another width"),

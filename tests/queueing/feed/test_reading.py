@@ -94,7 +94,7 @@ def test_messages_in_the_rows_come_with_their_positions() -> None:
     messages: dict[int, msgspec.Raw] = {}
     page = read(bench.state, bench.queue(), 0, mark(bench), 10, whole=True, messages=messages)
     found = [
-        msgspec.msgpack.decode(messages[position.message], type=Message) if position.home else None
+        msgspec.msgpack.decode(messages[position.message], type=Message) if position.inline_in else None
         for position in page.positions
     ]
     stored = [bench.state.messages.get(position) for position in page.positions]

@@ -251,7 +251,7 @@ def events_of(bench: Bench) -> list[Any]:
     for number, queue in sorted(bench.state.queues.items()):
         for position in [*walk(queue), *some_delayed(bench.state, queue, -1, 100)]:
             kept = bench.state.messages.get(position)
-            place = msgspec.structs.asdict(position) | {"lookup_id": 0, "message": 0, "home": 0}
+            place = msgspec.structs.asdict(position) | {"lookup_id": 0, "message": 0, "inline_in": 0}
             said = {name: getattr(kept, name) for name in ATTRIBUTES}
             found.append((number, place, said | NOT_ALIKE))
     return found

@@ -31,7 +31,7 @@ MANY: Final = 4
 """The least number of neighbours for which one range is cheaper to read than single rows."""
 
 
-_HOME = attrgetter("home")
+_INLINE_IN = attrgetter("inline_in")
 _MESSAGE = attrgetter("message")
 
 
@@ -84,10 +84,12 @@ class StoredMessages:
         """Return records with separate rows if all exist and are consecutive; otherwise None."""
         if isinstance(positions, PlainPositions):
             return self._neighbours(positions.messages)
-        return self._neighbours(list(map(_MESSAGE, positions))) if not any(map(_HOME, positions)) else None
+        return (
+            self._neighbours(list(map(_MESSAGE, positions))) if not any(map(_INLINE_IN, positions)) else None
+        )
 
     def _read(self, positions: Sequence[Position]) -> list[Record | None]:
-        found = self._at_home([position for position in positions if position.home])
+        found = self._inline([position for position in positions if position.inline_in])
         if len(found) == len(positions):
             return list(found.values())
         # A message may have been set apart after its position was read.
@@ -106,12 +108,12 @@ class StoredMessages:
 
     # -- in the rows of positions
 
-    def _at_home(self, positions: Sequence[Position]) -> dict[int, Record]:
+    def _inline(self, positions: Sequence[Position]) -> dict[int, Record]:
         """Return records by the numbers of their messages, in the order of the positions."""
         if not positions:
             return {}
         rows = self._rows_of(positions)
-        keys = [position_key(position.home, position.lookup_id) for position in positions]
+        keys = [position_key(position.inline_in, position.lookup_id) for position in positions]
         there = [
             (position.message, (key, value))
             for position, key in zip(positions, keys, strict=True)
@@ -125,11 +127,16 @@ class StoredMessages:
         """Return the rows of most of these positions, each lane of a queue as one range."""
         lanes: dict[tuple[int, int], list[int]] = {}
         for position in positions:
-            lanes.setdefault((position.home, position.lookup_id >> LANE_SHIFT), []).append(position.lookup_id)
+            lanes.setdefault((position.inline_in, position.lookup_id >> LANE_SHIFT), []).append(
+                position.lookup_id
+            )
         rows: dict[bytes, bytes] = {}
-        for (home, _), lookup_ids in lanes.items():
+        for (queue, _), lookup_ids in lanes.items():
             if len(lookup_ids) >= MANY:
-                first, last = position_key(home, min(lookup_ids)), position_key(home, max(lookup_ids) + 1)
+                first, last = (
+                    position_key(queue, min(lookup_ids)),
+                    position_key(queue, max(lookup_ids) + 1),
+                )
                 rows.update(self._disk.range(POSITIONS.name, first, last, limit=2 * len(lookup_ids)))
         return rows
 

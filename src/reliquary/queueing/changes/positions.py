@@ -79,7 +79,7 @@ def _positions_marked(state: State, fact: facts.PositionsMarked) -> None:
         if position.purged and not before.purged:
             _watch(state, fact.queue, position, position.purged)
         if not position.express:
-            message = state.messages.get(position, whole=False) if position.home else None
+            message = state.messages.get(position, whole=False) if position.inline_in else None
             key = position_key(fact.queue, position.lookup_id)
             state.rows.put(POSITIONS, key, QueueRow(position, message), size=position.size if message else 0)
     settle(state, queue, [position.lookup_id for position in fact.positions], written=fact.positions)
@@ -196,7 +196,7 @@ def _put_rows(
     """Write the rows of positions, with the messages that are stored in them."""
     rows, size = {}, 0
     for place, position in enumerate(positions):
-        if position.home:
+        if position.inline_in:
             size += position.size
             message = messages[place] if messages else None
             rows[position_key(number, position.lookup_id)] = QueueRow(position, message)

@@ -45,7 +45,7 @@ def retain_moved(state: State, queue: QueueState, position: Position) -> bool:
     if position.express or arrival_of(position) <= queue.feed.pinned:
         return False
     state.messages.share(position)
-    _keep(state, queue, [msgspec.structs.replace(position, home=0, shared=True)])
+    _keep(state, queue, [msgspec.structs.replace(position, inline_in=0, shared=True)])
     return True
 
 

@@ -138,17 +138,17 @@ def _page(
         return plain.lookup_ids[-1], plain
     places = undecoded_rows(rows)
     if messages is not None:
-        messages.update(_at_home(number, places))
+        messages.update(_inline(number, places))
     page = [place.position for place in places]
     return page[-1].lookup_id, [position for position in page if not position.arrival]
 
 
-def _at_home(number: int, places: list[UndecodedQueueRow]) -> dict[int, msgspec.Raw]:
+def _inline(number: int, places: list[UndecodedQueueRow]) -> dict[int, msgspec.Raw]:
     """Return the bytes of the messages in these rows; a row that is not written yet has no bytes."""
     return {
         place.position.message: place.message
         for place in places
-        if place.position.home == number and isinstance(place.message, msgspec.Raw)
+        if place.position.inline_in == number and isinstance(place.message, msgspec.Raw)
     }
 
 

@@ -276,7 +276,7 @@ def rare_part(rare: Attributes, identifier: ObjectId) -> Attributes | None:
     return None if rare == USUAL else rare
 
 
-_SHORT_NAMES: Final = {"lookup_id": "i", "message": "m", "size": "s", "arrived": "a", "home": "h"}
+_SHORT_NAMES: Final = {"lookup_id": "i", "message": "m", "size": "s", "arrived": "a", "inline_in": "h"}
 """The names, in a row, of the attributes that every position has; they are short because each message has
 them."""
 
@@ -291,7 +291,7 @@ class Position(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, rename
     size: int
     arrived: int
     """ArrivalTime: when the message came, in microseconds since 1970."""
-    home: int = 0
+    inline_in: int = 0
     """The number of the queue in whose row the message is stored; 0 if the message has its own row."""
     expires: int = 0
     """The moment when TimeToBeReceived ends, microseconds since 1970; 0 is never."""

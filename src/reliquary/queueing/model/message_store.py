@@ -48,7 +48,7 @@ class MessageStore:
         stored, unlike = {}, []
         for place, position in enumerate(positions):
             stored[position.message] = messages[place]
-            if position.spool or not position.home:
+            if position.spool or not position.inline_in:
                 unlike.append(position)
         if unlike:
             self._put_apart(unlike, stored, fresh=fresh)
@@ -67,7 +67,7 @@ class MessageStore:
                 self.bodies.own(position.spool, express=position.express)
             if position.express:
                 self._express[position.message] = messages.pop(position.message)
-            elif fresh and not position.home:
+            elif fresh and not position.inline_in:
                 apart[message_key(position.message)] = messages[position.message]  # DM-047
                 size += position.size
         if apart:
@@ -92,11 +92,11 @@ class MessageStore:
 
         The caller removes or replaces the row of the position.
         """
-        if not position.home:
+        if not position.inline_in:
             return position
         message = self.get(position, whole=False)
         self._rows.put(MESSAGES, message_key(position.message), message, fresh=True, size=position.size)
-        return replace(position, home=0)
+        return replace(position, inline_in=0)
 
     def get(self, position: Position, *, whole: bool = True) -> Message:
         """Return the message of a position; a large body is read only when `whole` is True."""
@@ -112,9 +112,9 @@ class MessageStore:
         return message
 
     def _read(self, position: Position) -> Message | None:
-        if not position.home:
+        if not position.inline_in:
             return self._rows.get(MESSAGES, message_key(position.message))
-        row = self._rows.get(POSITIONS, position_key(position.home, position.lookup_id))
+        row = self._rows.get(POSITIONS, position_key(position.inline_in, position.lookup_id))
         return None if row is None else row.message
 
     def get_all(self, positions: Sequence[Position], *, whole: bool = True) -> list[Message]:
@@ -134,12 +134,15 @@ class MessageStore:
 
     def _near(self, positions: Sequence[Position]) -> dict[int, Message]:
         """Return messages by their numbers, read as one range, if that has few other rows."""
-        home = positions[0].home
-        if any(each.home != home for each in positions):
+        queue = positions[0].inline_in
+        if any(each.inline_in != queue for each in positions):
             return {}
-        if home:
+        if queue:
             lookup_ids = [each.lookup_id for each in positions]
-            first, last = position_key(home, min(lookup_ids)), position_key(home, max(lookup_ids) + 1)
+            first, last = (
+                position_key(queue, min(lookup_ids)),
+                position_key(queue, max(lookup_ids) + 1),
+            )
             places = self._rows.range(POSITIONS, first, last, limit=2 * len(positions))
             return {row.position.message: row.message for _, row in places if row.message is not None}
         numbers = [each.message for each in positions]
@@ -171,7 +174,7 @@ class MessageStore:
             if position.express:
                 del self._express[position.message]
                 continue
-            if not position.home:
+            if not position.inline_in:
                 apart.append(message_key(position.message))
             gone.append(position.message)
         if apart:

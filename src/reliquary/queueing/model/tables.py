@@ -100,7 +100,7 @@ class Counters(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class QueueRow(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """A row of a queue: a position, and its message if that is stored here (`Position.home`)."""
+    """A row of a queue: a position, and its message if that is stored here (`Position.inline_in`)."""
 
     position: Position
     message: Message | None = None

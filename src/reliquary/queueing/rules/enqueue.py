@@ -173,7 +173,7 @@ def insert(
             late.append(message)  # noqa: PERF401 - for the one message of most calls a loop is quicker
     here, sent = queue.link is None and captured is None, in_whole_seconds(now)
     highest = 0 if queue.record.settings.transactional else PRIORITY_LIMIT
-    home = 0 if queue.feed.mark else queue.number
+    inline_in = 0 if queue.feed.mark else queue.number
     first = state.numbers.next_sequences(len(messages) - len(late)).start
     positions: list[Position] = []
     stamped: list[Message] = []
@@ -213,7 +213,7 @@ def insert(
             message = _stamp(state, message, sequence, sent, captured)  # noqa: PLW2901
         if usual:  # the message requests nothing but to be stored
             lookup_id = (highest and highest - message.priority) << LANE_SHIFT | sequence & SEQUENCE_MASK
-            position = Position(lookup_id, sequence, size, now, home if size <= INLINE_SIZE else 0)
+            position = Position(lookup_id, sequence, size, now, inline_in if size <= INLINE_SIZE else 0)
         else:
             position = position_in(queue, message, sequence, size, now, deadline, due)
         stamped.append(message)
@@ -307,7 +307,7 @@ def share_with_journal(state: State, queue: QueueState, position: Position, mess
     # in an outgoing queue the copy is made when the message has reached its destination
     wanted = message.positive_journaling and queue.record.outgoing is None
     if wanted and journal_has_room(state, queue.number, position.size):
-        return replace(position, shared=True, home=0)
+        return replace(position, shared=True, inline_in=0)
     return position
 
 
@@ -377,15 +377,15 @@ def position_in(
     lookup_id = lane << LANE_SHIFT | sequence & SEQUENCE_MASK  # DM-191, DM-192
     more, express = message.more, message.delivery is EXPRESS
     # A consumer keeps messages that have left the queue, so those have rows of their own from the start.
-    home = 0 if express or due or size > INLINE_SIZE or queue.feed.mark else queue.number
+    inline_in = 0 if express or due or size > INLINE_SIZE or queue.feed.mark else queue.number
     if more is None:
-        return Position(lookup_id, sequence, size, now, home, expires, express=express)  # DM-189
+        return Position(lookup_id, sequence, size, now, inline_in, expires, express=express)  # DM-189
     return Position(
         lookup_id,
         sequence,
         size,
         now,
-        home,
+        inline_in,
         expires,
         express=express,
         peekable=more.allow_peek_when_locked,

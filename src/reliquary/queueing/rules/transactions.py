@@ -244,7 +244,9 @@ def _with_message_apart(operation: Operation) -> Operation:
     """Return the operation; a message that it sends gets its row now, and its place in a queue later."""
     if operation.kind != "enqueue":
         return operation
-    return msgspec.structs.replace(operation, position=msgspec.structs.replace(operation.position, home=0))
+    return msgspec.structs.replace(
+        operation, position=msgspec.structs.replace(operation.position, inline_in=0)
+    )
 
 
 def _mark_ends(transaction: Transaction) -> None:

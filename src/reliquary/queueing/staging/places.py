@@ -103,5 +103,5 @@ def _timed(
     """Return the position of a loaded message with its deadlines and its journal, as in `enqueue.insert`."""
     expires, due = deadline_in(queue, message, now), message.due(now)
     made = position_in(queue, message, sequence, position.size, now, expires, due)
-    made = msgspec.structs.replace(made, message=position.message, home=0)  # it has its row already
+    made = msgspec.structs.replace(made, message=position.message, inline_in=0)  # it has its row already
     return share_with_journal(state, queue, made, message)

@@ -37,17 +37,17 @@ def test_a_process_that_ended_is_followed_by_another_that_knows_its_queues() -> 
     assert server.host.process is None
     server.until(lambda: server.host.ready)
     assert server.process.manager.state.names.by_path == names
-    assert (server.history.lives, server.history.crashes) == (2, 1)
+    assert (server.history.processes, server.history.crashes) == (2, 1)
 
 
 def test_power_goes_again_and_again_until_the_faults_end() -> None:
     server = SimulatedServer(faults=SiteFaults(power_every=SECOND), queues=False)
     server.passes(30 * SECOND)
-    lives = server.history.lives
-    assert lives > 5
+    processes = server.history.processes
+    assert processes > 5
     server.faults.end()
     server.passes(30 * SECOND)
-    assert server.history.lives <= lives + 1
+    assert server.history.processes <= processes + 1
     assert server.host.ready
 
 
@@ -55,14 +55,14 @@ def test_administrators_stop_the_host_and_set_its_calendar() -> None:
     server = SimulatedServer(faults=SiteFaults(stop_every=SECOND, jump_every=SECOND), queues=False)
     before = server.host.calendar.read() - server.scheduler.now
     server.passes(10 * SECOND)
-    assert server.history.lives > 2
+    assert server.history.processes > 2
     assert server.host.calendar.read() - server.scheduler.now != before
 
 
 def test_power_may_go_at_every_point_even_during_the_start() -> None:
     server = SimulatedServer(faults=SiteFaults(power_at_a_point=0.9), queues=False)
     server.passes(10 * SECOND)
-    assert server.history.lives > 5
+    assert server.history.processes > 5
 
 
 def test_a_backup_that_is_restored_brings_back_what_there_was_and_begins_an_era() -> None:

@@ -15,8 +15,8 @@ from reliquary.sim.ledger import Ledger
 from tests.sim.written_history import ORDERS, OTHER, Story, moved, outgoing, position, queue, removed, stored
 
 
-def ledger_of(story: Story, life: int = 1) -> Ledger:
-    return Ledger.of(story.history.turns, life)
+def ledger_of(story: Story, process_number: int = 1) -> Ledger:
+    return Ledger.of(story.history.turns, process_number)
 
 
 def test_messages_come_move_and_go() -> None:
@@ -50,8 +50,8 @@ def test_express_messages_of_an_earlier_process_are_gone() -> None:
     story = Story()
     story.turn(stored(1, express=True))
     story.turn(stored(2))
-    assert set(ledger_of(story, life=1).stored) == {b"m1", b"m2"}
-    assert set(ledger_of(story, life=2).stored) == {b"m2"}
+    assert set(ledger_of(story, process_number=1).stored) == {b"m1", b"m2"}
+    assert set(ledger_of(story, process_number=2).stored) == {b"m2"}
 
 
 @pytest.mark.parametrize(

@@ -68,8 +68,8 @@ class Eager(Process):
 def blind(monkeypatch: pytest.MonkeyPatch) -> None:
     """Disable the checks of leaving messages: a mutant must be found by its consequences."""
 
-    def answered(self: Witness, life: int, reply: Reply, disk: SimulatedDisk) -> int:
-        return self._answers[life, reply.to][0]
+    def answered(self: Witness, process_number: int, reply: Reply, disk: SimulatedDisk) -> int:
+        return self._answers[process_number, reply.to][0]
 
     monkeypatch.setattr(Witness, "answered", answered)
 

@@ -1,4 +1,4 @@
-"""One life of the server: the order of the world, and its ends."""
+"""One process of the server: the order of its steps, and its ends."""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@ from reliquary.sim.history import History, Violation
 from reliquary.sim.reports import Report, failure_of
 
 
-def history(lines: str, lives: int) -> History:
-    found = History(lives=lives)
+def history(lines: str, processes: int) -> History:
+    found = History(processes=processes)
     for line in lines:
         found.note(0, line)
     return found
@@ -15,8 +15,8 @@ def history(lines: str, lives: int) -> History:
 
 def test_a_report_adds_up_what_all_hosts_did() -> None:
     report = Report.of(7, 100, [history("a", 2), history("b", 3)], "", "")
-    assert report.lives == 5
-    assert str(report).startswith("seed 7: 0 turns, 0 sent, 0 received, 5 lives")
+    assert report.processes == 5
+    assert str(report).startswith("seed 7: 0 turns, 0 sent, 0 received, 5 processes")
     assert str(report).endswith(": ok")
 
 

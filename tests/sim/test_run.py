@@ -42,7 +42,7 @@ def test_a_seed_does_not_depend_on_how_strings_are_hashed() -> None:
 def test_a_run_does_a_little_of_everything() -> None:
     reports = [simulate(seed) for seed in range(1, 9)]
     assert all(report.turns >= STEPS for report in reports)
-    assert sum(report.lives for report in reports) > 16
+    assert sum(report.processes for report in reports) > 16
     assert sum(report.failures for report in reports) > 0
     assert sum(report.received for report in reports) > 400
     assert sum(report.checkpoints for report in reports) > 24

@@ -38,5 +38,5 @@ def test_queues_are_read_to_their_end() -> None:
 def test_after_a_restart_another_process_runs() -> None:
     server = SimulatedServer()
     server.site.restart()
-    assert server.history.lives == 2
+    assert server.history.processes == 2
     assert server.site.process is server.host.process

@@ -26,7 +26,7 @@ class Watch:
         story.history.turns.clear()
         story.sent(1, 2)
         self.history: History = story.history
-        self.history.lives = 1
+        self.history.processes = 1
         self.witness = Witness(self.history)
         self.disk = SimulatedDisk(TABLES)
         self.turn(PurgeQueue(1, "q1"), Purged(HResult.OK), *created(ORDERS))

@@ -85,17 +85,24 @@ class Story:
         event: Event | None = None,
         answers: dict[int, object] | None = None,
         batch: int = 1,
-        life: int = 1,
+        process_number: int = 1,
         now: Instant = NOW,
         lost: bool = False,
     ) -> Turned:
         event = event or Nothing()
         turned = Turned(
-            len(self.history.turns), life, batch, event, stated, tuple((answers or {}).items()), now, lost
+            len(self.history.turns),
+            process_number,
+            batch,
+            event,
+            stated,
+            tuple((answers or {}).items()),
+            now,
+            lost,
         )
         self.history.turns.append(turned)
         if getattr(event, "to", 0):
-            self.history.requests[life, event.to] = event  # type: ignore[attr-defined]
+            self.history.requests[process_number, event.to] = event  # type: ignore[attr-defined]
         return turned
 
     def sent(self, *numbers: int, standing: Standing = Standing.CONFIRMED, request: int = 0) -> None:

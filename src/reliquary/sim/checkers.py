@@ -178,14 +178,14 @@ def check_cursors(history: History) -> None:
             if not cursor:
                 continue
             found = answer.messages[0].position.lookup_id
-            place = places.get((turned.life, cursor), -1)
+            place = places.get((turned.process_number, cursor), -1)
             least = place + 1 if getattr(request, "next", False) else place
             if turned.event is request and found < least:
                 raise Violation(
                     f"cursor: {shown(answer.messages[0].message.body)} is shown in turn {turned.number},"
                     f" behind what the cursor showed before"
                 )
-            places[turned.life, cursor] = found
+            places[turned.process_number, cursor] = found
 
 
 def check_order(history: History) -> None:

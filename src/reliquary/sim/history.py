@@ -73,7 +73,7 @@ class Turned:
     """One turn of the manager."""
 
     number: int
-    life: int
+    process_number: int
     batch: int
     """The number of the batch with which its changes are applied."""
     event: Event
@@ -111,7 +111,7 @@ class History:
     """The messages that readers of feeds got: by queue and reader, one message for each number."""
     read_to_the_end: set[tuple[int, str]] = field(default_factory=set)
     """The readers that have got all messages."""
-    lives: int = 0
+    processes: int = 0
     crashes: int = 0
     failures: int = 0
     """The number of crashes after a failed write."""

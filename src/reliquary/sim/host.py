@@ -48,9 +48,9 @@ class Host:
 
     def boot(self) -> None:
         """Start a process on the rows of the disk."""
-        self._history.lives += 1
+        self._history.processes += 1
         self.process = self._make(
-            self._history.lives,
+            self._history.processes,
             self.disk,
             ProcessClock(self.calendar),
             self._around,

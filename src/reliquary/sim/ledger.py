@@ -96,13 +96,13 @@ class Ledger:
         """The number of copies and acknowledgements that could not be stored."""
 
     @classmethod
-    def of(cls, turns: Iterable[Turned], life: int) -> Self:
+    def of(cls, turns: Iterable[Turned], process_number: int) -> Self:
         """Return the ledger after a crash: without lost facts, and without express messages of ended
         processes."""
         ledger = cls()
         for turned in turns:
             if turned.kept:
-                ledger.take(turned, durable_only=turned.life != life)
+                ledger.take(turned, durable_only=turned.process_number != process_number)
         return ledger
 
     def take(self, turned: Turned, *, durable_only: bool = False) -> None:

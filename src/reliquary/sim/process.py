@@ -144,13 +144,13 @@ class Process:
 
     def __init__(
         self,
-        life: int,
+        process_number: int,
         disk: SimulatedDisk,
         clock: ProcessClock,
         around: Surroundings,
         on_end: Callable[[Process], None],
     ) -> None:
-        self.life = life
+        self.process_number = process_number
         self.disk = disk
         self.alive = True
         self.accepting = False
@@ -258,7 +258,7 @@ class Process:
         if self._clock.jumps != self._alarm.jumps:
             self._follow_calendar()
         turn = self._core.turn(event, now)
-        turned = self._around.witness.turned(self.life, self.disk.applied + 1, event, turn, now)
+        turned = self._around.witness.turned(self.process_number, self.disk.applied + 1, event, turn, now)
         self._around.history.note(
             self._around.scheduler.now, f"turn {turned.number} {type(event).__name__} {len(turn.facts)}"
         )
@@ -383,7 +383,7 @@ class Process:
     def _answer(self, reply: Reply) -> None:
         if not reply.to:
             return
-        turn = self._around.witness.answered(self.life, reply, self.disk)
+        turn = self._around.witness.answered(self.process_number, reply, self.disk)
         answered = self._callers.pop(reply.to, None)
         if answered is not None:
             answered(reply.answer, turn)
@@ -432,5 +432,5 @@ class Process:
 
     def _end(self, why: str) -> None:
         self.alive = self.accepting = False
-        self._around.history.note(self._around.scheduler.now, f"life {self.life} ends: {why}")
+        self._around.history.note(self._around.scheduler.now, f"process {self.process_number} ends: {why}")
         self._on_end(self)

@@ -137,7 +137,7 @@ def received(history: History, turned: Turned) -> Iterator[tuple[object, events.
     """Yield the answers of a turn that contain messages, each with its request."""
     for to, answer in turned.answers:
         if isinstance(answer, events.Received):
-            yield history.requests[turned.life, to], answer
+            yield history.requests[turned.process_number, to], answer
 
 
 def _name(path: str) -> str:

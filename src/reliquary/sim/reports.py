@@ -20,7 +20,7 @@ class Report:
     turns: int
     sent: int
     received: int
-    lives: int
+    processes: int
     restores: int
     failures: int
     checkpoints: int
@@ -38,7 +38,7 @@ class Report:
             turns=sum(len(history.turns) for history in histories),
             sent=len(histories[0].sendings),
             received=sum(len(history.consumed) for history in histories),
-            lives=sum(history.lives for history in histories),
+            processes=sum(history.processes for history in histories),
             restores=sum(history.restores for history in histories),
             failures=sum(history.failures for history in histories),
             checkpoints=sum(history.checkpoints for history in histories),
@@ -55,7 +55,7 @@ class Report:
         verdict = f"BROKEN: {self.failure}\n  again: {self.command}" if self.failure else "ok"
         return (
             f"seed {self.seed}: {self.turns} turns, {self.sent} sent, {self.received} received,"
-            f" {self.lives} lives, {self.restores} restores, {self.failures} disk failures,"
+            f" {self.processes} processes, {self.restores} restores, {self.failures} disk failures,"
             f" {self.checkpoints} checkpoints: {verdict}"
         )
 

@@ -82,6 +82,8 @@ class Site:
 
     def restart(self) -> None:
         """Stop the process in order, and start a new one."""
-        lives = self.history.lives
+        processes = self.history.processes
         self.process.stop()
-        self.until(lambda: self.host.ready and self.history.lives > lives, "the server does not start")
+        self.until(
+            lambda: self.host.ready and self.history.processes > processes, "the server does not start"
+        )

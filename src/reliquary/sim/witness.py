@@ -67,19 +67,19 @@ class Witness:
 
     def _make_ledger(self) -> Ledger:
         """Return the ledger of all turns that no crash undid, for the next process."""
-        ledger = self.LEDGER.of(self._history.turns, self._history.lives + 1)
+        ledger = self.LEDGER.of(self._history.turns, self._history.processes + 1)
         ledger.judge = self._reasons.judge
         return ledger
 
-    def turned(self, life: int, batch: int, event: Event, turn: Turn, now: Instant) -> Turned:
+    def turned(self, process_number: int, batch: int, event: Event, turn: Turn, now: Instant) -> Turned:
         """Record that a turn was run; its changes will be applied with this batch."""
         history = self._history
         answers = tuple((effect.to, effect.answer) for effect in turn.effects if isinstance(effect, Reply))
-        turned = Turned(len(history.turns), life, batch, event, turn.facts, answers, now)
+        turned = Turned(len(history.turns), process_number, batch, event, turn.facts, answers, now)
         history.turns.append(turned)
         asker = getattr(event, "to", 0)
         if asker:
-            history.requests[life, asker] = event
+            history.requests[process_number, asker] = event
         self._reasons.observe(self.ledger, turned)
         self._check_refused(turned)
         self._check_lineages(turned)
@@ -127,7 +127,7 @@ class Witness:
     def _note_answer(self, turned: Turned, to: int, answer: object) -> None:
         if not to:
             return
-        if (turned.life, to) in self._answers:
+        if (turned.process_number, to) in self._answers:
             raise Violation(f"caller {to} is answered twice, the second time in turn {turned.number}")
         needs = turned.batch if any(not fact.volatile for fact in turned.facts) else 0
         if isinstance(answer, FeedViews | FeedRead):  # a mark covers all earlier messages
@@ -139,7 +139,7 @@ class Witness:
                 if from_here and not delivered.position.express:
                     needs = max(needs, self.ledger.changed[named(delivered.message)])
         needs = max(needs, self._shown(turned, to, answer))
-        self._answers[turned.life, to] = (turned.number, needs)
+        self._answers[turned.process_number, to] = (turned.number, needs)
 
     def _is_from_here(self, turned: Turned, to: int) -> bool:
         """Return whether an answer shows messages of queues of this manager."""
@@ -160,10 +160,10 @@ class Witness:
                 f"a message is delivered that was never sent: {message.body!r}, {message.label!r}"
             )
 
-    def answered(self, life: int, reply: Reply, disk: SimulatedDisk) -> int:
+    def answered(self, process_number: int, reply: Reply, disk: SimulatedDisk) -> int:
         """Record that an answer leaves; return the number of the turn that made it."""
         to = reply.to
-        turn, needs = self._answers[life, to]
+        turn, needs = self._answers[process_number, to]
         if needs > disk.durable:
             raise Violation(
                 f"visible too early: the answer of turn {turn} to caller {to} shows batch {needs}"
@@ -194,7 +194,7 @@ class Witness:
         """Record that the process has ended; `survivor` is the disk of the next one."""
         history = self._history
         for turned in reversed(history.turns):
-            if turned.life != history.lives:
+            if turned.process_number != history.processes:
                 break
             turned.lost = turned.batch > survivor.durable and any(not fact.volatile for fact in turned.facts)
         self._start_again(survivor)
@@ -209,11 +209,11 @@ class Witness:
 
     def turns_on(self, disk: SimulatedDisk) -> frozenset[int]:
         """Return the numbers of the turns whose facts a crash cannot undo now."""
-        life = self._history.lives
+        process_number = self._history.processes
         return frozenset(
             turned.number
             for turned in self._history.turns
-            if turned.kept and (turned.life != life or turned.batch <= disk.durable)
+            if turned.kept and (turned.process_number != process_number or turned.batch <= disk.durable)
         )
 
     def restored(self, survivor: SimulatedDisk, kept: frozenset[int]) -> None:

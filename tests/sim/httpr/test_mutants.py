@@ -140,8 +140,8 @@ def test_what_leaves_before_its_sync_is_found(process: type[Process]) -> None:
 def test_what_leaves_before_its_sync_is_found_by_what_it_leads_to(
     monkeypatch: pytest.MonkeyPatch, process: type[Process]
 ) -> None:
-    def answered(self: Witness, life: int, reply: Any, disk: SimulatedDisk) -> int:
-        return self._answers[life, reply.to][0]
+    def answered(self: Witness, process_number: int, reply: Any, disk: SimulatedDisk) -> int:
+        return self._answers[process_number, reply.to][0]
 
     monkeypatch.setattr(SiteWitness, "answered", answered)
     monkeypatch.setattr(SiteWitness, "leaves", lambda *_: None)

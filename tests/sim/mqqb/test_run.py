@@ -37,7 +37,7 @@ def test_all_kinds_of_packets_and_endings_are_met(monkeypatch: pytest.MonkeyPatc
 
     def made(self: State, rows: Rows, settings: MqqbSettings) -> None:
         real(self, rows, settings)
-        self.counts = counts  # those of all sites and of all their lives
+        self.counts = counts  # those of all sites and of all their processes
 
     monkeypatch.setattr(State, "__init__", made)
     for seed in SEEDS:

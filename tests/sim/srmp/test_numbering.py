@@ -31,7 +31,7 @@ class Scene:
         witness: Any = SimpleNamespace(
             site="a",
             era_began=era_began,
-            history=SimpleNamespace(lives=1),
+            history=SimpleNamespace(processes=1),
             ledger=SimpleNamespace(places={}),
             host=SimpleNamespace(process=SimpleNamespace(manager=manager)),
         )
@@ -43,7 +43,7 @@ class Scene:
 
     def turn(self, *facts: object, event: object = None) -> None:
         self.turns += 1
-        turned: Any = SimpleNamespace(number=self.turns, life=1, batch=1, event=event, facts=facts)
+        turned: Any = SimpleNamespace(number=self.turns, process_number=1, batch=1, event=event, facts=facts)
         self.monitor.note(turned)
 
     def begin(self, stream: int) -> None:

@@ -64,7 +64,7 @@ class HttprMonitor(Monitor):
                 self._known.forgotten[self._triple(fact.channel)] = self.witness.host.calendar.counted
         for to, answer in turned.answers:
             if to and isinstance(answer, Answer):
-                self._hear_session(self._asked(turned.life, to), answer.header)
+                self._hear_session(self._asked(turned.process_number, to), answer.header)
 
     def _note(self, batch: int, stated: Iterable[Fact]) -> None:
         for fact in stated:
@@ -86,8 +86,8 @@ class HttprMonitor(Monitor):
     def _triple(self, number: int) -> Triple:
         return next(triple for triple, channel in self._channels.items() if channel.number == number)
 
-    def _asked(self, life: int, to: int) -> RequestArrived:
-        request = self.witness.history.requests[life, to]
+    def _asked(self, process_number: int, to: int) -> RequestArrived:
+        request = self.witness.history.requests[process_number, to]
         assert isinstance(request, RequestArrived)
         return request
 
@@ -118,10 +118,10 @@ class HttprMonitor(Monitor):
                 f" and has used {used}"
             )
 
-    def answered(self, life: int, reply: Reply, disk: SimulatedDisk) -> None:
+    def answered(self, process_number: int, reply: Reply, disk: SimulatedDisk) -> None:
         """Check a response that leaves: P1, P3 and P8."""
         if isinstance(reply.answer, Answer):
-            request, header = self._asked(life, reply.to), reply.answer.header
+            request, header = self._asked(process_number, reply.to), reply.answer.header
             channel = self._channel(request)
             if channel is not None:
                 self._check_answer(channel, request, header, disk)

@@ -82,7 +82,7 @@ class HttprPlugin(Plugin):
     def target(self, sending: Sending) -> tuple[str, str]:
         """Return the site and the queue that a message is for, by its name or by the site that fetches it."""
         if sending.queue in self.fetched_queues:
-            return self.plan.target_of(self.register.home(sending), sending.queue)
+            return self.plan.target_of(self.register.sending_site(sending), sending.queue)
         return super().target(sending)
 
     # -- messages that go on by another protocol
@@ -151,5 +151,5 @@ class HttprPlugin(Plugin):
 
     def ordered_stream(self, sending: Sending, arrival: Arrival) -> Hashable | None:
         """Return sender, queue and priority as one stream if there is one path to the queue."""
-        single = self.plan.is_single_path(self.register.home(sending), sending.queue, arrival.site)
+        single = self.plan.is_single_path(self.register.sending_site(sending), sending.queue, arrival.site)
         return (sending.queue, sending.priority) if single else None

@@ -178,7 +178,7 @@ class MqqbMonitor(Monitor):
         process = self.witness.host.process
         session = None if process is None else process.machine(Mqqb).state.sessions.get(number)
         if session is not None:
-            batches = self._received[turned.life, number]
+            batches = self._received[turned.process_number, number]
             stores = any(not fact.volatile for fact in turned.facts)
             new = session.recoverable_received - len(batches)
             batches += [turned.batch if stores else 0] * new
@@ -222,7 +222,7 @@ class MqqbMonitor(Monitor):
         """Check the acknowledgements and the counts in packets that leave."""
         if not isinstance(effect, SendPackets):
             return
-        key = self.witness.history.lives, effect.session
+        key = self.witness.history.processes, effect.session
         for data in effect.packets:
             packet = self._carried.read(data)
             header = packet.session if isinstance(packet, UserMessage) else packet
@@ -296,7 +296,7 @@ class MqqbMonitor(Monitor):
             return True
         if (
             not waits_for_final(place.position)
-            or register.home(sending) != self.site
+            or register.sending_site(sending) != self.site
             or sending.queue in register.chains
         ):
             return True

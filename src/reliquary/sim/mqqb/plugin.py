@@ -149,7 +149,7 @@ class MqqbPlugin(StreamPlugin):
 
         If a message of a transaction was refused, its own site gives up the others for this reason too.
         """
-        if kind in REFUSALS and kind in self.register.sites[self.register.home(sending)].ends_of(
+        if kind in REFUSALS and kind in self.register.sites[self.register.sending_site(sending)].ends_of(
             sending.body
         ):
             return True

@@ -34,7 +34,7 @@ def check_duplication(deliveries: Deliveries, settings: Mapping[str, MqqbSetting
                 continue
             forgotten = _was_forgotten(sites[one.site].history, one, other, settings[one.site])
             in_stream = one.message.sequence is not None
-            passed = one.position.express and one.turned.life != other.turned.life
+            passed = one.position.express and one.turned.process_number != other.turned.process_number
             if not passed and (in_stream or not forgotten):
                 raise Violation(
                     f"duplication: {shown(name)} came to {one.site} in turn {one.turned.number},"

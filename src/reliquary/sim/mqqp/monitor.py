@@ -49,10 +49,10 @@ class MqqpMonitor(Monitor):
         """Return the batch that a response shows."""
         return self._server.shown_by(effect)
 
-    def answered(self, life: int, reply: Reply, disk: SimulatedDisk) -> None:
+    def answered(self, process_number: int, reply: Reply, disk: SimulatedDisk) -> None:
         """Check the answer that an application gets."""
         del disk
-        self.client.answered(life, reply)
+        self.client.answered(process_number, reply)
 
     def crashed(self) -> None:
         """Forget the state that ended with the process."""

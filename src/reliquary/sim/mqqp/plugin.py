@@ -101,7 +101,7 @@ class MqqpPlugin(Plugin):
 
     def target(self, sending: Sending) -> tuple[str, str]:
         """Return the queue of the sender's own site."""
-        return self.register.home(sending), sending.queue
+        return self.register.sending_site(sending), sending.queue
 
     # -- applications
 

@@ -82,7 +82,7 @@ class ClientMonitor:
             case LinkLost():
                 self._forget(event.link)
             case CallerGone():
-                request = self._witness.history.requests.get((turned.life, event.caller))
+                request = self._witness.history.requests.get((turned.process_number, event.caller))
                 if is_for_good(request) and is_elsewhere(request):
                     self._gone += getattr(request, "count", 1)
             case _:
@@ -98,7 +98,7 @@ class ClientMonitor:
         """Record the messages that applications get in this turn, and check which are remembered."""
         identifiers = set()
         for to, answer in turned.answers:
-            request = self._witness.history.requests.get((turned.life, to))
+            request = self._witness.history.requests.get((turned.process_number, to))
             if isinstance(answer, Received) and is_elsewhere(request):
                 good = is_for_good(request)
                 for delivered in answer.messages:
@@ -161,10 +161,10 @@ class ClientMonitor:
 
     # -- what leaves
 
-    def answered(self, life: int, reply: Reply) -> None:
+    def answered(self, process_number: int, reply: Reply) -> None:
         """Check that no application gets a message that another one of this site has received permanently."""
         answer = reply.answer
-        request = self._witness.history.requests.get((life, reply.to))
+        request = self._witness.history.requests.get((process_number, reply.to))
         if not isinstance(answer, Received) or not is_elsewhere(request):
             return
         if not isinstance(request, ReceiveMessages) and not (

@@ -186,7 +186,7 @@ class ServerMonitor:
         """Check that applications of the site get no message again that a client has received permanently."""
         ledger = self._witness.ledger
         for to, answer in turned.answers:
-            request = self._witness.history.requests.get((turned.life, to))
+            request = self._witness.history.requests.get((turned.process_number, to))
             if not isinstance(answer, Received) or is_elsewhere(request):
                 continue
             locks = getattr(request, "hold", 0) or getattr(request, "transaction", None) is not None

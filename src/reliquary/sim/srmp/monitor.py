@@ -85,7 +85,7 @@ class SrmpMonitor(Monitor):
         """Return the batch that a 200 shows; record the answer to the POST for the other sites."""
         if not isinstance(answer, PostAnswer) or not to:
             return 0
-        request = self.witness.history.requests[turned.life, to]
+        request = self.witness.history.requests[turned.process_number, to]
         assert isinstance(request, PostArrived)
         content = self._posts.read(request)
         if answer.status == 400:
@@ -138,7 +138,7 @@ class SrmpMonitor(Monitor):
         if not super().has_arrived(place):
             return False
         waits = sending.transaction is not None and place.position.dead_letter
-        if not waits or register.home(sending) != self.site or sending.queue in register.chains:
+        if not waits or register.sending_site(sending) != self.site or sending.queue in register.chains:
             return True  # a site that passes it on by another protocol counts as its reader
         return MessageClass.ACK_RECEIVE in self._ends_of(place.body)
 

@@ -75,7 +75,7 @@ class NumberMonitor:
     def posts(self, post: Post) -> None:
         """Record the content of a POST that leaves now; POSTs of one message are answered in their order."""
         self._since_restore.add(post.lookup_id)
-        key = self._witness.history.lives, post.session, post.epoch, post.lookup_id
+        key = self._witness.history.processes, post.session, post.epoch, post.lookup_id
         self._posted[key].append(self._read(post) if self._is_direct(post) else None)
 
     def _is_direct(self, post: Post) -> bool:
@@ -107,7 +107,7 @@ class NumberMonitor:
         """Return the position of the POST that ended in this turn; after a crash the turn is read
         once more."""
         if turned.number not in self._ended:
-            posted = self._posted[turned.life, event.session, event.epoch, event.lookup_id]
+            posted = self._posted[turned.process_number, event.session, event.epoch, event.lookup_id]
             self._ended[turned.number] = posted.popleft() if posted else None
         return self._ended[turned.number]
 

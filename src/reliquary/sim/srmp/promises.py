@@ -38,7 +38,7 @@ def check_duplication(
         for one, other in pairwise(arrivals):
             forgotten = _was_forgotten(sites[one.site].history, one, other, settings[one.site])
             in_stream = one.message.sequence is not None and name not in renumbered
-            passed = one.position.express and one.turned.life != other.turned.life
+            passed = one.position.express and one.turned.process_number != other.turned.process_number
             if not passed and (in_stream or not forgotten):
                 raise Violation(
                     f"duplication: {shown(name)} came to {one.site} in turn {one.turned.number},"

@@ -79,7 +79,7 @@ class RemoteSender(Sender):
     def __init__(self, name: str, context: ApplicationContext, destinations: Destinations) -> None:
         super().__init__(name, context)
         self.destinations = destinations
-        self.home = name.partition("/")[0]
+        self.origin = name.partition("/")[0]
         if not destinations.receipts:
             self.asking = 0.0
 
@@ -95,7 +95,7 @@ class RemoteSender(Sender):
     @property
     def acknowledgement_queue(self) -> str:
         """Return the acknowledgement queue of its own site, by the name that other sites use."""
-        return self.destinations.queue_name(self.home, ACKNOWLEDGEMENTS)
+        return self.destinations.queue_name(self.origin, ACKNOWLEDGEMENTS)
 
     def draw_message(self, *, express: bool) -> Message:
         """Return a message with random attributes; both kinds of messages may expire soon."""

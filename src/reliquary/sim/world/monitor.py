@@ -59,7 +59,7 @@ class Monitor:
         del effect
         return 0
 
-    def answered(self, life: int, reply: Reply, disk: SimulatedDisk) -> None:
+    def answered(self, process_number: int, reply: Reply, disk: SimulatedDisk) -> None:
         """Check an answer of the machine before a client gets it."""
 
     def leaves(self, effect: Effect, disk: SimulatedDisk) -> None:

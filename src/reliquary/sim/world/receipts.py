@@ -68,7 +68,7 @@ def _is_true(deliveries: Deliveries, sending: Sending, kind: MessageClass) -> bo
     if kind is NOT_KNOWN and sending.body in register.put_aside:
         return True
     if kind in BY_SOURCE:
-        return kind in deliveries.ever_ended(register.home(sending), sending.body)
+        return kind in deliveries.ever_ended(register.sending_site(sending), sending.body)
     once = len(deliveries.arrivals[sending.body]) <= 1 and not deliveries.forgotten[site, sending.body]
     return kind in ends and not (once and MessageClass.ACK_RECEIVE in ends)
 

@@ -43,7 +43,7 @@ class Register:
         others = self.sites if chain is None else chain.sites_after(site)
         return any(self.sites[other].keeps(name) for other in others if other != site)
 
-    def home(self, sending: Sending) -> str:
+    def sending_site(self, sending: Sending) -> str:
         """Return the authority of the site whose application sent the message."""
         return sending.sender.partition("/")[0]
 
@@ -74,7 +74,7 @@ class Register:
             return False
         target = self.sites[self.target(sending)[0]]
         forgotten = any(name in ledger.stored for ledger in target.replaced)
-        return forgotten or bool(self.sites[self.home(sending)].replaced)
+        return forgotten or bool(self.sites[self.sending_site(sending)].replaced)
 
     def is_fetched(self, queue: str) -> bool:
         """Return whether other sites fetch from a queue of this name, so that its messages are passed on."""

@@ -94,7 +94,7 @@ class SiteWitness(Witness):
 
     def _is_own(self, name: bytes) -> bool:
         sending = self.register.sendings.get(name)
-        return sending is not None and self.register.home(sending) == self.site
+        return sending is not None and self.register.sending_site(sending) == self.site
 
     def monitor_for(self, queue: str) -> Monitor:
         """Return the monitor of the protocol that carries messages to a queue of this name."""
@@ -125,10 +125,10 @@ class SiteWitness(Witness):
 
     # -- turns and what leaves
 
-    def turned(self, life: int, batch: int, event: Event, turn: Turn, now: Instant) -> Turned:
+    def turned(self, process_number: int, batch: int, event: Event, turn: Turn, now: Instant) -> Turned:
         """Record a turn, with the batches that must be on disk before its effects leave."""
         before = self.ledger.stored.keys() if not self.replaced else set(self.ledger.stored)
-        turned = super().turned(life, batch, event, turn, now)
+        turned = super().turned(process_number, batch, event, turn, now)
         for fact in turned.facts:
             if isinstance(fact, facts.MessagesStored):
                 for position, message in zip(fact.positions, fact.messages, strict=True):
@@ -172,17 +172,17 @@ class SiteWitness(Witness):
             )
 
     def _is_from_here(self, turned: Turned, to: int) -> bool:
-        request = self.history.requests[turned.life, to]
+        request = self.history.requests[turned.process_number, to]
         return not any(each.is_elsewhere(request) for each in self.monitors.values())
 
     def _shown(self, turned: Turned, to: int, answer: object) -> int:
         return max(each.shown_by_answer(turned, to, answer) for each in self.monitors.values())
 
-    def answered(self, life: int, reply: Reply, disk: SimulatedDisk) -> int:
+    def answered(self, process_number: int, reply: Reply, disk: SimulatedDisk) -> int:
         """Check that the content of an answer is on disk."""
-        turn = super().answered(life, reply, disk)
+        turn = super().answered(process_number, reply, disk)
         for monitor in self.monitors.values():
-            monitor.answered(life, reply, disk)
+            monitor.answered(process_number, reply, disk)
         return turn
 
     def leaves(self, effect: Effect, disk: SimulatedDisk) -> None:

@@ -100,9 +100,9 @@ class WsrmMonitor(Monitor):
         if isinstance(effect, Post):
             self._destination.leaves(self._acknowledgements(effect))
 
-    def answered(self, life: int, reply: Reply, disk: SimulatedDisk) -> None:
+    def answered(self, process_number: int, reply: Reply, disk: SimulatedDisk) -> None:
         """Check the acknowledgements in a response that leaves."""
-        del life, disk
+        del process_number, disk
         if isinstance(reply.answer, PostAnswer):
             self._destination.leaves(self._acknowledgements(reply.answer))
 

@@ -6,6 +6,7 @@ from uuid import UUID
 
 import pytest
 
+from reliquary.base.hresult import HResult
 from reliquary.base.time import later, seconds
 from reliquary.protocols.mqqb.effects import SendPackets, SendPing
 from reliquary.protocols.mqqb.events import (
@@ -17,6 +18,7 @@ from reliquary.protocols.mqqb.events import (
 )
 from reliquary.protocols.mqqb.pings import response_to
 from reliquary.protocols.mqqb.settings import MqqbSettings
+from reliquary.protocols.mqqb.state import Count
 from reliquary.queueing.model.directory.integration import Integration
 from reliquary.queueing.model.directory.objects import ManagerObject, QueueObject
 from reliquary.queueing.model.events import PauseQueue, ResumeQueue
@@ -333,6 +335,46 @@ def test_the_history_of_connections_has_every_step() -> None:
         ConnectionStatus.ESTABLISH_PACKET_RECEIVED,
         ConnectionStatus.ESTABLISHED,
     ]
+    unreachable = HResult.REMOTE_MACHINE_NOT_AVAILABLE
+    assert [each.error for each in link(bench).history] == [0, unreachable, 0, 0, 0]
+
+
+@pytest.mark.mqqb("T-25")
+@pytest.mark.spec("QB-169")
+def test_a_host_without_an_address_and_one_that_is_silent_have_their_errors_in_the_history() -> None:
+    bench = MqqbBench()
+    bench.send(ELSEWHERE, b"a")
+    bench.handle(AddressesFound(bench.dials[-1].session, ()))
+    bench.fail_dial(Failure.NO_ADDRESS)
+    assert link(bench).next_hops == ()
+    bench.advance(5.1)
+    bench.answer_dial()
+    bench.advance(61)
+    found = [(each.status, each.error) for each in link(bench).history if each.error]
+    assert found == [
+        (ConnectionStatus.DNS_FAILURE, HResult.REMOTE_MACHINE_NOT_AVAILABLE),
+        (ConnectionStatus.CONNECTION_NOT_READY, HResult.IO_TIMEOUT),
+    ]
+    assert {each.addresses for each in link(bench).history} == {(), (f"IP={PEER_ADDRESS}",)}
+
+
+@pytest.mark.mqqb("T-17")
+@pytest.mark.spec("QB-033")
+def test_a_peer_that_refuses_the_parameters_has_no_session() -> None:
+    bench = MqqbBench()
+    bench.send(ELSEWHERE, b"a")
+    peer = bench.answer_dial()
+    peer.send(EstablishConnection(client=bench.own, server=PEER, timestamp=1))
+    peer.send(ConnectionParameters(refused=True))
+    assert (peer.is_closed, peer.bodies) == (True, [])
+    assert link(bench).history[-1].status is ConnectionStatus.CONNECTION_REFUSED
+    bench.advance(5.1)
+    assert len(bench.dials) == 2
+    caller = bench.accept()
+    caller.send(EstablishConnection(client=PEER, server=NO_GUID, timestamp=1))
+    caller.send(ConnectionParameters(refused=True))
+    assert caller.is_closed
+    assert bench.mqqb.counts[Count.MALFORMED] == 1
 
 
 @pytest.mark.mqqb("T-26")

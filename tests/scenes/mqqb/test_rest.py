@@ -18,6 +18,7 @@ from reliquary.queueing.model.directory.integration import Integration
 from reliquary.queueing.model.directory.objects import ManagerObject, QueueObject
 from reliquary.queueing.model.events import BringOnline, PauseQueue, ResumeQueue, TakeOffline
 from reliquary.queueing.model.message import (
+    FOREVER,
     NO_GUID,
     Acknowledgement,
     AuthenticationLevel,
@@ -41,6 +42,7 @@ from tests.protocols.mqqb.mqqb_harness import (
     ELSEWHERE,
     ORDERS,
     PEER,
+    PEER_ADDRESS,
     MqqbBench,
     link,
     waiting,
@@ -48,6 +50,7 @@ from tests.protocols.mqqb.mqqb_harness import (
 from tests.protocols.mqqb.pair import LEFT, RIGHT, Pair
 from tests.queueing.directory.harness import add
 from tests.queueing.packets.test_signing import LEVELS, Signer
+from tests.queueing.state_checks import walk
 
 ADMIN = "DIRECT=TCP:10.0.0.1\\private$\\admin"
 NACKS = (Acknowledgement.NEG_ARRIVAL,)
@@ -385,3 +388,30 @@ def test_the_decoder_can_read_every_packet_that_leaves() -> None:
         for effect in site.out:
             if isinstance(effect, SendPackets):
                 assert all(decode_packet(data) is not None for data in effect.packets)
+
+
+@pytest.mark.mqqb("T-48")
+@pytest.mark.parametrize("count", [1, 3], ids=["alone", "in one piece"])
+def test_a_sender_whose_clock_is_far_ahead_is_logged_once_where_that_matters(count: int) -> None:
+    bench = MqqbBench()
+    peer = bench.accepted()
+    now = bench.now // 1_000_000
+    for ahead, span in ((3_000, FOREVER), (60, 60), (3_000, 60)):
+        assert bench.warnings == []
+        for _ in range(2):
+            packets = [peer.made(b"a", sent_time=now + ahead, time_to_reach_queue=span) for _ in range(count)]
+            peer.send(*packets)
+    (warning,) = bench.warnings
+    assert (warning.about, warning.what) == (PEER_ADDRESS, "the clock of a peer is ahead")
+    assert len(bench.bodies("orders")) == 6 * count
+
+
+@pytest.mark.mqqb("T-89")
+def test_a_message_that_many_managers_passed_on_keeps_its_hop_count() -> None:
+    bench = MqqbBench()
+    peer = bench.accepted()
+    for hops in (3, 16, 0x1D):
+        packet = peer.made(b"a")
+        peer.send(replace(packet, user=replace(packet.user, hops=hops)))
+    found = [bench.state.messages.get(position).hops for position in walk(bench.queue("orders"))]
+    assert found == [3, 16, 0x1D]

@@ -147,10 +147,10 @@ def test_g22_an_identifier_that_is_remembered_before_its_message_is_found(
 ) -> None:
     real = messages._hand_over
 
-    def hand_over(state: State, session: Session, arriving: Arriving) -> None:
+    def hand_over(state: State, session: Session, arriving: Arriving, now: Instant) -> None:
         if not arriving.is_transactional:
             messages.remember(state, arriving, Instant(arriving.message.sent_time * 1_000_000))
-        real(state, session, arriving)
+        real(state, session, arriving, now)
         session.shortage = session.shortage or ("" if session.received % 5 else "lost")
 
     monkeypatch.setattr(messages, "_hand_over", hand_over)

@@ -106,12 +106,18 @@ def _process(state: State, session: Session, data: bytes | Packet, now: Instant)
 
 def _opened(state: State, session: Session, packet: ConnectionParameters, now: Instant) -> None:
     """Open the session, because the acceptor answered with its window."""
+    if packet.refused:
+        handshake.refused(state, session, "it refuses the parameters of the session")
+        return
     handshake.open_session(state, session, packet.window, now)
     _go_on(state, session, now)
 
 
 def _answer_parameters(state: State, session: Session, packet: ConnectionParameters, now: Instant) -> None:
     """Open the session, because the initiator sent its parameters."""
+    if packet.refused:
+        reject(state, session, "its parameters are marked as refused, which only a response can be")
+        return
     handshake.answer_parameters(state, session, packet, now)
     _go_on(state, session, now)
 

@@ -191,6 +191,8 @@ class Session:
     """The number of packets at the head of the inbox that are not handed over in a run."""
     judging: bool = False
     """Whether a packet of this session is being processed; the manager may have to judge it first."""
+    is_ahead: bool = False
+    """Whether the clock of the peer is ahead; it is logged once."""
     not_admitted: str = ""
     """The limit because of which a message of a stream was last dropped; it is logged once."""
     mismatch: str = ""
@@ -217,6 +219,11 @@ class Session:
     def is_drained(self) -> bool:
         """Whether nothing is under way or waits, in either direction."""
         return not (self.outbox or self.outstanding or self.unstored or self.unacked)
+
+    @property
+    def hops(self) -> tuple[str, ...]:
+        """Return the addresses of the peer; empty if its name has none."""
+        return self.addresses or ((self.address,) if self.address else ())
 
     @property
     def room(self) -> int:

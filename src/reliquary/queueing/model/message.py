@@ -53,6 +53,7 @@ __all__ = [
     "HOP_LIMIT",
     "LABEL_LIMIT",
     "LONGEST_DELAY",
+    "MOST_HOPS",
     "NO_GUID",
     "NO_OBJECT",
     "OWN",
@@ -94,6 +95,8 @@ EXTENSION_LIMIT: Final = 1024 * 1024
 LONGEST_DELAY: Final = FOREVER * SECOND
 HOP_LIMIT: Final = 15
 """The largest number of managers that pass on a message; more means that it goes in a circle."""
+MOST_HOPS: Final = 0x1D
+"""The largest hop count that a message has when it comes from another manager (G-61)."""
 
 Value = TypeVar("Value")
 
@@ -366,7 +369,7 @@ def check(message: Message) -> None:
         len(more.extension) <= EXTENSION_LIMIT
         and 0 <= more.time_to_reach_queue <= FOREVER
         and 0 <= more.application_tag <= FOREVER
-        and 0 <= more.hops <= HOP_LIMIT
+        and 0 <= more.hops <= MOST_HOPS
         and 0 <= more.delay <= LONGEST_DELAY
     ):
         _refuse_rare(more)
@@ -381,8 +384,8 @@ def _refuse_rare(more: Attributes) -> None:
         raise _outside("a time to reach the queue", more.time_to_reach_queue)
     if not 0 <= more.application_tag <= FOREVER:
         raise _outside("an application tag", more.application_tag)
-    if not 0 <= more.hops <= HOP_LIMIT:
-        raise UsageError(f"a message makes at most {HOP_LIMIT} hops, not {more.hops}")
+    if not 0 <= more.hops <= MOST_HOPS:
+        raise UsageError(f"a message makes at most {MOST_HOPS} hops, not {more.hops}")
     raise UsageError(f"a delay is 0 to {LONGEST_DELAY} microseconds, not {more.delay}")
 
 

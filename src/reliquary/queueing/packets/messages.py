@@ -19,7 +19,7 @@ from reliquary.base.faults import UsageError
 from reliquary.queueing.model.message import (
     DEFAULT_PRIORITY,
     FOREVER,
-    HOP_LIMIT,
+    MOST_HOPS,
     NO_GUID,
     NO_OBJECT,
     USUAL,
@@ -299,7 +299,7 @@ def read(packet: UserMessage) -> Message:
         tracing_requested=base.tracing,
         time_to_reach_queue=base.time_to_reach_queue,
         destination_manager=user.address,
-        hops=min(user.hops, HOP_LIMIT),
+        hops=min(user.hops, MOST_HOPS),
         negative_journaling=user.dead_letter,
         positive_journaling=user.journal,
         destination_queue=name_of(user.destination, hosts),

@@ -15,13 +15,14 @@ from typing import Final
 from msgspec.structs import replace
 
 from reliquary.base.faults import UsageError
-from reliquary.base.time import Instant
+from reliquary.base.time import SECOND, Instant
 from reliquary.base.turn import Warn
 from reliquary.protocols.mqqb.receiver import ordering
 from reliquary.protocols.mqqb.receiver.admission import is_admitted
 from reliquary.protocols.mqqb.state import SILENT_CLASSES, Arriving, Count, Session, State
 from reliquary.protocols.mqqb.tables import MQQB_ACCEPTANCE, NAME
 from reliquary.queueing.model.message import (
+    FOREVER,
     AuthenticationLevel,
     Message,
     MessageClass,
@@ -49,6 +50,9 @@ from reliquary.wire.packet.transaction import TransactionHeader
 from reliquary.wire.packet.user_message import UserMessage
 
 NOWHERE: Final = ""
+FAR_AHEAD: Final = 300
+"""The seconds by which the clock of a sender may be ahead without a warning."""
+AHEAD: Final = "the clock of a peer is ahead"
 RESUMED: Final = "a stream goes on without some of its numbers"
 _NO_CLASSES: Final[frozenset[MessageClass]] = frozenset()
 
@@ -65,7 +69,7 @@ def take_message(state: State, session: Session, packet: UserMessage, now: Insta
             return False
     elif _is_duplicate(state, session, arriving, now):
         return False
-    _hand_over(state, session, arriving)
+    _hand_over(state, session, arriving, now)
     return True
 
 
@@ -129,9 +133,20 @@ def _tell_duplicate(state: State, session: Session, arriving: Arriving) -> None:
 # -- what the manager says
 
 
-def _hand_over(state: State, session: Session, arriving: Arriving) -> None:
+def check_clock(state: State, session: Session, message: Message, now: Instant) -> None:
+    """Warn once in a session of a message that was sent far in the future, if it may expire (G-70)."""
+    limited = message.time_to_reach_queue != FOREVER or message.time_to_be_received != FOREVER
+    ahead = message.sent_time - now // SECOND
+    if limited and ahead > FAR_AHEAD and not session.is_ahead:
+        session.is_ahead = True
+        why = f"its message was sent {ahead} seconds from now, so it expires that much too late"
+        state.draft.ask(Warn(session.address, AHEAD, why))
+
+
+def _hand_over(state: State, session: Session, arriving: Arriving, now: Instant) -> None:
     """Offer the message to the manager; `on_judged` follows in this turn."""
     packet, message = arriving.packet, arriving.message
+    check_clock(state, session, message, now)
     destination = local_name(state, packet, message)
     refusal = MessageClass.NORMAL if destination else MessageClass.NACK_BAD_DEST_QUEUE
     if refusal is MessageClass.NORMAL:

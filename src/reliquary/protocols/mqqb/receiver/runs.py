@@ -68,6 +68,7 @@ def begin_run(state: State, session: Session, now: Instant) -> bool:
         session.inbox.extendleft(each.unread for each in reversed(found.arriving))
         session.singly = len(found.arriving)
         return False
+    messages.check_clock(state, session, found.arriving[0].message, now)
     _hand_over(state, session, found.arriving)
     return True
 

@@ -54,8 +54,8 @@ def on_final_ack(state: State, session: Session, ack: FinalAck, now: Instant) ->
     body = ack.body
     queue = state.queue_of.get(body.sequence)
     if queue is None:
-        queue, lookup_id = _numbered_anew(state, ack)
-        if not queue or not _may_acknowledge(state, session, queue):
+        queue, lookup_id = _numbered_anew(state, session, ack)
+        if not queue:
             state.counts[Count.STRANGE_ACKS] += 1
             return
     else:
@@ -99,24 +99,30 @@ def _reason(message_class: int) -> MessageClass:
 
 def _may_acknowledge(state: State, session: Session, queue: int) -> bool:
     """Return whether this peer is the receiver of a queue's stream; any other peer is ignored (G-65)."""
-    receiver = state.sent[queue].stream.receiver
-    if state.settings.acks_from_anyone or receiver in (NO_GUID, session.peer):
+    if _is_receiver(state, session, state.sent[queue].stream):
         return True
+    receiver = state.sent[queue].stream.receiver
     state.counts[Count.STRANGE_ACKS] += 1
     why = f"it comes from {session.peer}, and the stream of queue {queue} goes to {receiver}"
     state.draft.ask(Warn(session.address, STRANGE, why))
     return False
 
 
-def _numbered_anew(state: State, ack: FinalAck) -> tuple[int, int]:
+def _is_receiver(state: State, session: Session, stream: OutgoingStream) -> bool:
+    """Return whether the peer of a session may acknowledge messages of a stream."""
+    return state.settings.acks_from_anyone or stream.receiver in (NO_GUID, session.peer)
+
+
+def _numbered_anew(state: State, session: Session, ack: FinalAck) -> tuple[int, int]:
     """Return queue and message of an acknowledgement for a stream that was given up (G-45).
 
-    The message has another number now and is known by its MessageID; (0, 0) if that is not certain.
+    The message has another number now and is known by its MessageID; (0, 0) if that is not certain.  Only
+    streams that this peer receives are searched, because each of them may have many messages.
     """
     found = [
         (queue, lookup_id)
         for queue, sent in state.sent.items()
-        if sent.stream.sender == ack.body.source
+        if sent.stream.sender == ack.body.source and _is_receiver(state, session, sent.stream)
         for lookup_id, key in sent.finals.items()
         if key == ack.body.message_id
     ]

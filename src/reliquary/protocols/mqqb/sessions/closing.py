@@ -76,7 +76,7 @@ def close(
     for queue in sorted(session.routes):
         route = state.sender.routes.get(queue)
         if route is not None and route.session == session.number:
-            links.lose(state, route, event, status, session.addresses or (session.address,), rest)
+            links.lose(state, route, event, status, session.hops, rest)
     for place in session.order_acks:
         state.receiver.owed.setdefault(place, 0)
 

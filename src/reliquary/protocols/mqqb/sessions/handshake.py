@@ -72,8 +72,7 @@ def established(state: State, session: Session, packet: EstablishConnection, now
     elif state.identity.covers(packet.server):
         why = "it is this manager itself: the setting for addresses or names of this manager lacks this host"
     if why:
-        state.draft.ask(Warn(session.host, "a peer does not open a session", why))
-        close(state, session, OutgoingEvent.FAILED, ConnectionStatus.CONNECTION_REFUSED)
+        refused(state, session, why)
         return
     # DEPARTS from 3.1.5.3.2 (QB-187): any manager is right for a direct name, because its GUID is not
     # known before; it is remembered (G-06).
@@ -90,6 +89,12 @@ def established(state: State, session: Session, packet: EstablishConnection, now
     session.phase = Phase.WAITING_CPR
     links.begun(state, session)
     state.write(session, request.encode())
+
+
+def refused(state: State, session: Session, why: str) -> None:
+    """Close a session that the peer does not open."""
+    state.draft.ask(Warn(session.host, "a peer does not open a session", why))
+    close(state, session, OutgoingEvent.FAILED, ConnectionStatus.CONNECTION_REFUSED)
 
 
 def answer_parameters(state: State, session: Session, packet: ConnectionParameters, now: Instant) -> None:

@@ -6,11 +6,12 @@ queue wants a connection --> bound to a session --> CONNECTED when the session i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from ipaddress import ip_address
 from itertools import islice
 from typing import Final
 
+from reliquary.base.hresult import HResult
 from reliquary.base.time import Duration
 from reliquary.protocols.mqqb.state import Entry, Session, SessionQueue, State
 from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingEvent
@@ -20,6 +21,13 @@ AHEAD: Final = 8
 """The multiple of the window that the manager hands out, so that one sync serves several windows."""
 LEAST_AHEAD: Final = 2
 """The multiple for a queue that shares its session with many others."""
+ERRORS: Final[Mapping[ConnectionStatus, HResult]] = {
+    ConnectionStatus.UNKNOWN_FAILURE: HResult.ERROR,
+    ConnectionStatus.CONNECTION_NOT_READY: HResult.IO_TIMEOUT,
+    ConnectionStatus.LOW_RESOURCE: HResult.INSUFFICIENT_RESOURCES,
+    ConnectionStatus.ROUTING_DATA_NOT_AVAILABLE: HResult.NO_DS,
+}
+"""The HRESULT of each failure that does not mean that the computer cannot be reached."""
 
 
 def hop(address: str) -> str:
@@ -66,7 +74,7 @@ def begun(state: State, session: Session) -> None:
                 queue,
                 OutgoingEvent.CONNECT_BEGUN,
                 ConnectionStatus.ESTABLISH_PACKET_RECEIVED,
-                addresses=tuple(map(hop, session.addresses or (session.address,))),
+                addresses=tuple(map(hop, session.hops)),
             )
         )
 
@@ -87,10 +95,18 @@ def lose(
     route.session = 0
     forget(route)
     state.draft.signal(
-        ConnectionChanged(route.queue, event, status, addresses=tuple(map(hop, addresses)), rest=rest)
+        ConnectionChanged(
+            route.queue, event, status, _error(event, status), addresses=tuple(map(hop, addresses)), rest=rest
+        )
     )
     if route.taken and event is not OutgoingEvent.SESSION_CLEANED_UP:
         go_again(state, route)
+
+
+def _error(event: OutgoingEvent, status: ConnectionStatus) -> HResult:
+    """Return the HRESULT of a failure in the history of connections (QB-169); OK for an orderly end."""
+    is_failure = event in (OutgoingEvent.FAILED, OutgoingEvent.VALIDATION_NEEDED)
+    return ERRORS.get(status, HResult.REMOTE_MACHINE_NOT_AVAILABLE) if is_failure else HResult.OK
 
 
 def forget(route: SessionQueue) -> None:

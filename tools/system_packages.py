@@ -82,6 +82,7 @@ NEEDED: dict[str, Need] = {
         Need("chromium", "tests of the web console in a browser", ("chromium",), _command("chromium")),
         Need("iproute2", "tests in network namespaces", ("iproute2",), _command("ip")),
         Need("tshark", "tests of the Wireshark dissector", ("tshark",), _command("tshark")),
+        Need("systemd", "a test of the unit of systemd", ("systemd",), _command("systemd-analyze")),
         Need("strace", "tests of a failing sync and a full disk", ("strace",), _command("strace")),
         Need(
             "postgres",

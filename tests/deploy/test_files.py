@@ -5,6 +5,7 @@ from __future__ import annotations
 import configparser
 import json
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,17 @@ def test_the_unit_does_not_restart_what_a_person_has_to_mend() -> None:
         Exit.USAGE, Exit.STORE_NEWER, Exit.STORE_DAMAGED, Exit.STORE_MISSING, Exit.NO_PERMISSION,
         Exit.STORE_OLDER, Exit.IN_DOUBT,
     }  # fmt: skip
+
+
+@pytest.mark.needs("systemd")
+def test_systemd_finds_nothing_wrong_with_the_unit(tmp_path: Path) -> None:
+    text = (DEPLOY / "reliquary.service").read_text()
+    [program] = set(re.findall(r"^ExecStart(?:Pre)?=(\S+)", text, re.MULTILINE))
+    unit = tmp_path / "reliquary.service"
+    unit.write_text(text.replace(f"={program} ", "=/bin/true "))  # it is not installed here
+    done = subprocess.run(["systemd-analyze", "verify", unit], capture_output=True, text=True, check=False)
+    ours = [line for line in done.stderr.splitlines() if "reliquary" in line]
+    assert (done.returncode, ours) == (0, [])
 
 
 @pytest.mark.parametrize("name", ["grafana.json", "alerts.yml"])

@@ -309,7 +309,7 @@ def test_what_cannot_be_a_token_or_a_rest_is_reported(tmp_path: Path, network: N
 
     with pytest.raises(BadRequest, match="a token is made of"):
         play(tmp_path, never, token="two words")
-    with pytest.raises(BadRequest, match="retry_ladder has at least one span"):
+    with pytest.raises(BadRequest, match="retry_ladder needs at least one span"):
         play(tmp_path, never, retry=())
     assert list(tmp_path.iterdir()) == []
 

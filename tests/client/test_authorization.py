@@ -29,9 +29,9 @@ def test_a_name_and_a_password_are_sent_in_utf_8() -> None:
     [
         ({"token": "two words"}, "a token is made of"),
         ({"token": "abc", "user": "alice", "password": "x"}, "not both"),
-        ({"user": "alice"}, "a user needs a password"),
-        ({"password": "x"}, "a user needs a password"),
-        ({"user": "", "password": "x"}, "a user needs a password"),
+        ({"user": "alice"}, "one of them is missing"),
+        ({"password": "x"}, "one of them is missing"),
+        ({"user": "", "password": "x"}, "one of them is missing"),
         ({"user": "a:b", "password": "x"}, "has no colon"),
         ({"user": "alice", "password": "x\ny"}, "control characters"),
     ],

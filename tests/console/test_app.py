@@ -50,7 +50,7 @@ def test_a_body_over_the_limit_is_refused(tmp_path: Path) -> None:
         answer = await harness.control.request("POST", "/api/v1/queues", b" " * (BODY_LIMIT + 1))
         assert answer.status == 413
         assert json.loads(answer.body) == {
-            "error": f"a body may have {BODY_LIMIT} bytes, this has more",
+            "error": f"a body may have {BODY_LIMIT} bytes, this one has more",
             "code": "TOO_LARGE",
         }
 

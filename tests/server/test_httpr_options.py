@@ -169,7 +169,7 @@ def test_what_one_line_cannot_say_stands_in_the_file(name: str) -> None:
         ("offered = {flows = ['GRAB']}", "httpr.offered: flows: Invalid enum value 'GRAB'"),
         ("proposed = {sessions = false, sessionless = false}", "httpr.proposed has sessions or sessionless"),
         ("response_time = 0", "httpr.response_time is 0, it must be at least 1"),
-        ("retry_ladder = []", "httpr.retry_ladder has at least one span"),
+        ("retry_ladder = []", "httpr.retry_ladder needs at least one span"),
         ("retry_ladder = [nan]", "httpr.retry_ladder: a span is a number of seconds, not nan"),
     ],
 )

@@ -161,7 +161,7 @@ def test_what_one_line_cannot_say_stands_in_the_file(name: str) -> None:
         ("receipt_urls = [{from='http://a', to='http://b', x=1}]", "contains unknown field `x`"),
         ("retransmission = 0", "srmp.retransmission is 0, it must be at least 1"),
         ("retransmission = inf", "srmp.retransmission: a span is a number of seconds, not inf"),
-        ("resend_ladder = []", "srmp.resend_ladder has at least one span"),
+        ("resend_ladder = []", "srmp.resend_ladder needs at least one span"),
         ("resend_ladder = [nan]", "srmp.resend_ladder: a span is a number of seconds, not nan"),
         ("coalescing = 20", "srmp.longest_coalescing is"),
         ("permanent_statuses = [200]", "srmp.permanent_statuses are from 300 to 599, not 200"),

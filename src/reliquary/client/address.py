@@ -77,5 +77,5 @@ def mqqp_address(target: str, user: str | None = None, password: str | None = No
         wanted = "mqqp://host[:port]/private$/queue"
         raise BadRequest("INVALID_PARAMETER", f"an address of MQQP must be like {wanted}")
     if bool(user) != bool(password):
-        raise BadRequest("INVALID_PARAMETER", "a user needs a password, and a password a user")
+        raise BadRequest("INVALID_PARAMETER", "user and password belong together, and one of them is missing")
     return MqqpAddress(host, port, queue, user, password)

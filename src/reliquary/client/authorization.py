@@ -20,7 +20,10 @@ TOKEN: Final = re.compile(r"[A-Za-z0-9._~+/-]+=*")
 def checked_token(token: str | None) -> str | None:
     """Return a token that can be sent, or None."""
     if token is not None and not TOKEN.fullmatch(token):
-        raise BadRequest("INVALID_PARAMETER", "a token is made of letters, digits and -._~+/=")
+        raise BadRequest(
+            "INVALID_PARAMETER",
+            "the token has a wrong character: a token is made of letters, digits and -._~+/=",
+        )
     return token
 
 
@@ -38,7 +41,7 @@ def authorization_of(
     if token is not None:
         raise BadRequest("INVALID_PARAMETER", "a client has a token, or a user and a password, not both")
     if not user or not password:
-        raise BadRequest("INVALID_PARAMETER", "a user needs a password, and a password a user")
+        raise BadRequest("INVALID_PARAMETER", "user and password belong together, and one of them is missing")
     if ":" in user or not (user + password).isprintable():
         why = "a user's name has no colon, and neither name nor password has control characters"
         raise BadRequest("INVALID_PARAMETER", why)

@@ -104,7 +104,7 @@ async def read_bytes(request: Request, limit: int) -> bytes:
     async for part in request.stream():
         body += part
         if len(body) > limit:
-            raise HTTPException(413, f"a body may have {limit} bytes, this has more")
+            raise HTTPException(413, f"a body may have {limit} bytes, this one has more")
     return bytes(body)
 
 

@@ -190,7 +190,7 @@ def test_memory_holds_a_few_batches_of_a_long_part(client: FeedClient, queue: Qu
         (PATH + "?queue=orders&bad=maybe", b"", "bad is fail, or dead:QUEUE"),
         (PATH + "?queue=orders&bad=dead:", b"", "bad is fail, or dead:QUEUE"),
         (PATH + "?into=orders", b"", "the query has no parameter 'into'; there is queue, bad"),
-        ("/stages/q/1/0?queue=orders", b"", "a part has a path"),
+        ("/stages/q/1/0?queue=orders", b"", "is not the path of a part"),
         ("/stages/q/one/0/a?queue=orders", b"", "a batch is a string with a number"),
     ],
 )

@@ -17,7 +17,7 @@ from tests.protocols.httpr.httpr_harness import HttprBench
     [
         ({"response_time": 0}, "response_time is 0"),
         ({"batch_bytes": 0}, "batch_bytes is 0"),
-        ({"retry_ladder": ()}, "retry_ladder has at least one span"),
+        ({"retry_ladder": ()}, "retry_ladder needs at least one span"),
         ({"peers": (Peer(responder="httpr://you/mq", exchange=True),)}, "needs pull"),
     ],
 )

@@ -32,7 +32,7 @@ def test_a_host_may_have_another_port() -> None:
         ({"window": 0}, "window is 0, it must be at least 1"),
         ({"window": 65_536}, "it must be at most 65535"),
         ({"ack_wait": seconds(19)}, "ack_wait is 19 s, it must be between 20 and 120 s"),
-        ({"resend_ladder": ()}, "resend_ladder has at least one span"),
+        ({"resend_ladder": ()}, "resend_ladder needs at least one span"),
         ({"order_ack": seconds(11)}, "longest_order_ack is 10 s, shorter than order_ack, 11 s"),
         ({"largest_packet": 1 << 23}, "largest_packet is 8388608, it must be between 1024"),
     ],

@@ -23,8 +23,8 @@ def test_the_defaults_are_those_of_the_specification() -> None:
     ("wrong", "sentence"),
     [
         ({"in_flight": 0}, "in_flight is 0, it must be at least 1"),
-        ({"resend_ladder": ()}, "resend_ladder has at least one span"),
-        ({"resend_ladder": (0,)}, "each is at least a microsecond"),
+        ({"resend_ladder": ()}, "resend_ladder needs at least one span"),
+        ({"resend_ladder": (0,)}, "each of a microsecond or more"),
         ({"coalescing": seconds(11)}, "longest_coalescing is 10 s, shorter than coalescing, 11 s"),
     ],
 )

@@ -88,7 +88,9 @@ class Arrivals:
         given = parameters(request, *names_of(_QUERY))
         place = request.path.removeprefix(STAGES).split("/")
         if len(place) != 4:
-            raise UsageError(f"a part has a path {STAGES}QUERY/BATCH/PART/ATTEMPT")
+            raise UsageError(
+                f"{request.path[:200]} is not the path of a part: {STAGES}QUERY/BATCH/PART/ATTEMPT"
+            )
         query, batch, part, attempt = place
         bad = given.get("bad", FAIL)
         if bad != FAIL and not (bad.startswith(DEAD) and bad != DEAD):

@@ -172,5 +172,7 @@ def read_basic(encoded: bytes) -> NameAndPassword:
     except (binascii.Error, UnicodeDecodeError):
         colon = name = password = ""
     if not colon:
-        raise WrongPassword("Authorization is 'Basic' and the base64 form of name:password")
+        raise WrongPassword(
+            "the header Authorization cannot be read: it must be 'Basic' and the base64 form of name:password"
+        )
     return NameAndPassword(name, password)

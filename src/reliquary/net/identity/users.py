@@ -106,9 +106,9 @@ def _check_proofs(user: User) -> None:
     if not (user.token_sha256 or user.nt_hash or user.password_hash):
         raise UsageError(f"the user {user.name} needs a token_sha256, a password_hash or an nt_hash")
     if user.token_sha256 and not _DIGEST.fullmatch(user.token_sha256):
-        raise UsageError(f"token_sha256 of {user.name} is 64 hexadecimal digits in lower case")
+        raise UsageError(f"token_sha256 of {user.name} must be 64 hexadecimal digits in lower case")
     if user.nt_hash and not _NT_HASH.fullmatch(user.nt_hash):
-        raise UsageError(f"nt_hash of {user.name} is 32 hexadecimal digits in lower case")
+        raise UsageError(f"nt_hash of {user.name} must be 32 hexadecimal digits in lower case")
     if user.password_hash:
         check_hash(user.name, user.password_hash)
 

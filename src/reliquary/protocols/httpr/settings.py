@@ -126,7 +126,7 @@ class HttprSettings:
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} is {getattr(self, name)}, it must be at least 1")
         if not self.retry_ladder or min(self.retry_ladder) < 1:
-            raise UsageError("retry_ladder has at least one span, and each is at least a microsecond")
+            raise UsageError("retry_ladder needs at least one span, each of a microsecond or more")
         for peer in self.peers:
             if peer.exchange and not peer.pull:
                 raise UsageError(f"exchange with {peer.responder} needs pull = true")

@@ -110,7 +110,7 @@ class MqqbSettings:
                 f" and {LARGEST_ACK_WAIT / SECOND:g} s"
             )
         if not self.resend_ladder or min(self.resend_ladder) < 1:
-            raise UsageError("resend_ladder has at least one span, and each is at least a microsecond")
+            raise UsageError("resend_ladder needs at least one span, each of a microsecond or more")
         if self.longest_order_ack < self.order_ack:
             raise UsageError(
                 f"longest_order_ack is {self.longest_order_ack / SECOND:g} s, shorter than order_ack,"

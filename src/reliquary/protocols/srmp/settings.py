@@ -86,7 +86,7 @@ class SrmpSettings:
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} is {getattr(self, name)}, it must be at least 1")
         if not self.resend_ladder or min(self.resend_ladder) < 1:
-            raise UsageError("resend_ladder has at least one span, and each is at least a microsecond")
+            raise UsageError("resend_ladder needs at least one span, each of a microsecond or more")
         if self.longest_coalescing < self.coalescing:
             raise UsageError(
                 f"longest_coalescing is {self.longest_coalescing / SECOND:g} s, shorter than coalescing,"

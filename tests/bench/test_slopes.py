@@ -1,4 +1,4 @@
-"""How growth is judged: powers, lines, and cases that are too expensive."""
+"""Tests how growth is judged: powers, lines, and cases that are too expensive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a process has used, read from files as the kernel writes them."""
+"""Tests what a process has used, read from files as the kernel writes them."""
 
 from __future__ import annotations
 

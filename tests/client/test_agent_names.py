@@ -1,4 +1,4 @@
-"""What agents of applications are called."""
+"""Tests what agents of applications are called."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rooms below raise becomes an error of the client."""
+"""Exceptions of lower packages become errors of the client."""
 
 from __future__ import annotations
 

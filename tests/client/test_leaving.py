@@ -1,4 +1,4 @@
-"""How a block is left."""
+"""Tests how a block is left."""
 
 from __future__ import annotations
 

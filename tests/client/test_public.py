@@ -1,4 +1,4 @@
-"""What applications may rely on: the names of the package itself."""
+"""Tests what applications may rely on: the names of the package itself."""
 
 from __future__ import annotations
 

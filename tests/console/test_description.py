@@ -1,4 +1,4 @@
-"""The paths of the control plane, and their description."""
+"""Tests the paths of the control plane, and their description."""
 
 from __future__ import annotations
 

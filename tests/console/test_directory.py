@@ -1,4 +1,4 @@
-"""The directory through the control plane."""
+"""Tests the directory through the control plane."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which requests of the control plane are noted as acts, with what, and that no secret is among it."""
+"""Tests which requests of the control plane are noted as acts, with what, and that no secret is among it."""
 
 from __future__ import annotations
 

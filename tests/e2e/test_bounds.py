@@ -1,4 +1,4 @@
-"""What an unknown client may cost: memory and descriptors of a server stay bounded, and others are served."""
+"""Memory and descriptors of a server stay bounded with unknown clients, and others are served."""
 
 from __future__ import annotations
 

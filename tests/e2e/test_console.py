@@ -1,4 +1,4 @@
-"""The web console in a real browser: Debian's Chromium, driven by Playwright, checked by axe.
+"""Tests the web console in a real browser: Debian's Chromium, driven by Playwright, checked by axe.
 
 The pictures of all pages are kept in `.artefacts/screenshots`; CONSOLE_SCREENSHOTS names another folder.
 """

@@ -41,7 +41,7 @@ CARRIERS = Carriers(each.carrier for each in (LOOPBACK, *standard()) if each.car
         ("DIRECT=WSRMS://a/b", "wsrm"),
     ],
 )
-def test_each_kind_of_name_has_its_carrier_and_all_else_waits(name: str, carrier: str | None) -> None:
+def test_every_kind_of_name_has_its_carrier_and_other_names_wait(name: str, carrier: str | None) -> None:
     found = CARRIERS.of(parse_single(name))
     assert (found.name if found else None) == carrier
 
@@ -62,6 +62,6 @@ def test_each_protocol_gets_its_settings_or_its_defaults() -> None:
     assert mqqb.state.settings == MqqbSettings()
 
 
-def test_settings_that_no_protocol_has_are_an_error_of_ours() -> None:
+def test_settings_that_no_protocol_has_are_a_defect() -> None:
     with pytest.raises(AssertionError, match="no protocol has settings"):
         standard("srmp")

@@ -1,4 +1,4 @@
-"""What the tables of protocols over HTTP have in common."""
+"""Tests what the tables of protocols over HTTP have in common."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where settings come from: lines of the file, the environment, the command line."""
+"""Tests where settings come from: lines of the file, the environment, the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which certificates a server trusts when it calls others; an error names a file that has none."""
+"""Tests which certificates a server trusts when it calls others; an error names a file that has none."""
 
 from __future__ import annotations
 

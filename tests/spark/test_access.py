@@ -1,4 +1,4 @@
-"""Which managers a query has: addresses, names, files, and who asks."""
+"""Tests which managers a query has: addresses, names, files, and who asks."""
 
 from __future__ import annotations
 

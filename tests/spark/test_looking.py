@@ -1,4 +1,4 @@
-"""What managers answer about their queues."""
+"""Tests what managers answer about their queues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""How far a batch goes: ranges cover every place once, limits hold and are shared, troubles have names."""
+"""Tests the end of a batch.
+
+Ranges cover every position once, limits hold and are shared, errors have names.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where reads begin and end: words, numbers and times, for all queues or for each."""
+"""Tests where reads begin and end: words, numbers and times, for all queues or for each."""
 
 from __future__ import annotations
 

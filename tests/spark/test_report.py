@@ -1,4 +1,4 @@
-"""What a stream reports: marks, what is left and for how long, holes, and managers that are away."""
+"""Tests what a stream reports: marks, what is left and for how long, holes, and managers that are away."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which tests a command runs, and with which pytest call."""
+"""Tests which tests a command runs, and with which pytest call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who takes part, and the sentence that names each that does not."""
+"""Tests who takes part, and the sentence that names each that does not."""
 
 from __future__ import annotations
 

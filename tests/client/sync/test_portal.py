@@ -1,4 +1,4 @@
-"""A loop in a thread."""
+"""Tests a loop in a thread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all pages share: escaped values, headers, forms of the own session, errors with a way back."""
+"""Tests what all pages share: escaped values, headers, forms of the own session, errors with a way back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which form a request carries and wants, and what MessagePack may hold."""
+"""Tests which form a request carries and wants, and what MessagePack may hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The description of an API from declarations alone."""
+"""Tests the description of an API from declarations alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the plane answers before any handler: paths, methods, pages of other sites, stops."""
+"""Tests what the plane answers before any handler: paths, methods, pages of other sites, stops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The columns in the types of Arrow."""
+"""Tests the columns in the types of Arrow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One connection of the listener, on a recording transport."""
+"""Tests one connection of the listener, on a recording transport."""
 
 from __future__ import annotations
 

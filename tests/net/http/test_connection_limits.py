@@ -1,4 +1,4 @@
-"""What a connection of the listener does not put up with: too much, and too slow."""
+"""Tests the limits of a connection of the listener: too much data, and too slow clients."""
 
 from __future__ import annotations
 

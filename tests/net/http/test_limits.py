@@ -1,4 +1,4 @@
-"""The bounds of a listener."""
+"""Tests the bounds of a listener."""
 
 from __future__ import annotations
 

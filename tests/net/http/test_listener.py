@@ -1,4 +1,4 @@
-"""The data plane's listener, on real sockets."""
+"""Tests the data plane's listener, on real sockets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which mount takes a path, and on which terms."""
+"""Tests which mount takes a path, and on which terms."""
 
 from __future__ import annotations
 

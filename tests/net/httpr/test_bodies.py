@@ -1,4 +1,4 @@
-"""Large bodies between the network and a real engine."""
+"""Tests large bodies between the network and a real engine."""
 
 from __future__ import annotations
 

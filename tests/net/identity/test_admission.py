@@ -1,4 +1,4 @@
-"""Who may come in, whatever kind of proof a client has."""
+"""Tests who may use a mount, with any kind of proof."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which certificates a listener shows and asks for; tests/server/test_build.py shows them with clients."""
+"""Tests the certificates of a listener; tests/server/test_build.py shows them with clients."""
 
 from __future__ import annotations
 

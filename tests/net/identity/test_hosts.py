@@ -1,4 +1,4 @@
-"""Which Host a server goes by: addresses and its own names, and no name of another site."""
+"""Tests which Host a server goes by: addresses and its own names, and no name of another site."""
 
 from __future__ import annotations
 

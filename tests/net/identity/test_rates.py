@@ -1,4 +1,4 @@
-"""How many requests a client may send in a second."""
+"""Tests how many requests a client may send in a second."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which connection counts: that of the newest epoch, and none of an epoch that is over."""
+"""Tests which connection counts: that of the newest epoch, and none of an epoch that is over."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes a span, and how each ends; `tests/server/test_tracing.py` has whole servers."""
+"""Tests what becomes a span, and how each ends; `tests/server/test_tracing.py` has whole servers."""
 
 from __future__ import annotations
 

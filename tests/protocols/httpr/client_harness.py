@@ -79,7 +79,7 @@ class Client:
     # -- what it does
 
     def connect(self) -> None:
-        """Open another connection; what goes on over the old one is not looked at any more."""
+        """Open another connection; the requests on the old one are ignored from now on."""
         self.connection = next(_connections)
 
     def hang_up(self) -> None:

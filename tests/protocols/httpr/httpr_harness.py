@@ -106,7 +106,7 @@ class HttprBench(ProtocolBench):
         *batch: Carried,
         disposition: Disposition = Disposition.LAST,
     ) -> None:
-        """Deliver a response to a request of ours."""
+        """Deliver a response to a request of the client agent."""
         ending = disposition if header.transaction_id is not None else None
         self.handle(ResponseArrived(request.channel, request.epoch, request.number, header, batch, ending))
 

@@ -1,4 +1,4 @@
-"""Agents, contact URLs and Destinations."""
+"""Tests agents, contact URLs and Destinations."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def test_what_counts_as_arrived_leaves() -> None:
     assert (client.in_doubt, client.bench.bodies()) == ([], [])
 
 
-def test_a_client_that_comes_back_later_is_not_heard_about_it() -> None:
+def test_the_outcome_of_a_client_that_returns_later_is_ignored() -> None:
     client = fetched()
     client.bench.ask(SettleChannel(0, client.row.number, False))
     answer = client.pull(1)
@@ -61,7 +61,7 @@ def test_a_peer_that_cannot_be_asked(arrived: bool) -> None:
     assert far.stored == ([b"a"] if arrived else [b"a", b"a"]), "a wrong answer doubles messages"
 
 
-def test_after_it_what_comes_late_is_refused() -> None:
+def test_a_late_batch_is_refused_after_the_decision() -> None:
     bench, far = ClientBench(), Far()
     bench.send(ORDERS, b"a")
     bench.answer(far)
@@ -93,7 +93,7 @@ def test_no_decision_is_made_while_the_peer_sends() -> None:
     assert refused.why.startswith("httpr://client.example/app uses channel 1 now")
 
 
-def test_where_nothing_is_in_doubt_there_is_nothing_to_decide() -> None:
+def test_a_decision_without_batches_in_doubt_is_refused() -> None:
     bench = HttprBench()
     assert bench.ask(SettleChannel(0, 9, True)) == Done(False, "there is no channel 9")
     client = Client(bench)

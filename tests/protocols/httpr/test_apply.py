@@ -41,7 +41,7 @@ def fresh(disk: MemoryDisk) -> State:
 
 
 @pytest.mark.spec("HR-031", "HR-050")
-def test_after_each_fact_what_is_rebuilt_equals_what_is_live() -> None:
+def test_the_rebuilt_state_equals_the_live_state_after_each_fact() -> None:
     assert {type(fact) for fact in LIFE} == set(APPLIED)
     disk = MemoryDisk(TABLES)
     rows = StagedRows(disk)
@@ -64,7 +64,7 @@ def after(*reported: Fact) -> Channel:
 
 
 @pytest.mark.spec("HR-052", "HR-102", "HR-103")
-def test_ids_grow_for_ever_also_when_all_is_forgotten() -> None:
+def test_ids_never_decrease_even_after_a_forget() -> None:
     opened = facts.ChannelOpened(SERVED)
     settled = facts.BatchesSettled(1, committed=(5,))
     channel = after(opened, facts.BatchPrepared(1, 5), settled, facts.SideForgotten(1, Side.SOURCE))

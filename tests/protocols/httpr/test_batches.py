@@ -1,4 +1,4 @@
-"""What follows for messages and bodies when a batch is settled, refused or repeated."""
+"""Tests what follows for messages and bodies when a batch is settled, refused or repeated."""
 
 from __future__ import annotations
 

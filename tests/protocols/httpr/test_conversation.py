@@ -251,7 +251,7 @@ class Conversation(RuleBasedStateMachine):
         self._collect()
 
     def _may_come_late(self, request: SendRequest) -> bool:
-        """Return whether the protocol can tell a late request from something new, as in the simulator."""
+        """Return whether the protocol can distinguish a late request from a new one, as in the simulator."""
         command = request.header.command
         fresh = self.given_up_at.get(id(request), 0) == self.forgotten
         return command is not Command.REPORT and (command not in SENDS or fresh)

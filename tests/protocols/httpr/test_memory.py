@@ -1,4 +1,4 @@
-"""What our memory of a channel is worth after a restore: both agents, and peers that count anew."""
+"""Tests the record of a channel after a restore, in both agents, and peers that restart their numbering."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def dead(bench: HttprBench) -> list[bytes]:
 
 
 def reported(bench: HttprBench) -> list[str]:
-    """Return the warnings to a person, without that of the restore itself."""
+    """Return the warnings to an administrator, without that of the restore itself."""
     left_out = ("restored", "cannot be delivered")
     return [each.what for each in bench.warnings if not any(word in each.what for word in left_out)]
 
@@ -203,7 +203,7 @@ def test_after_a_second_restore_the_messages_of_both_are_old() -> None:
 
 @pytest.mark.httpr("T13")
 @pytest.mark.spec("HR-018")
-def test_who_names_an_id_although_we_sent_nothing_hears_that_there_was_none() -> None:
+def test_a_peer_that_names_an_id_of_no_batch_gets_the_answer_that_there_was_none() -> None:
     client = Client(HttprBench())
     answer = client.report(completed=7, outcome=COMMIT, last_pushed_id=0)
     assert (error(answer), answer.header.last_pulled_id, client.row.last_source_id) == (0, 0, 7)
@@ -315,7 +315,7 @@ def test_a_client_that_counts_anew_since_the_backup_reads_no_commit_of_ids_that_
     bench = HttprBench()
     client = Client(bench)
     client.push(4, b"a")
-    restore(bench)  # the client let us forget 4, and counts anew since
+    restore(bench)  # the client let the server forget 4, and has restarted its numbering
     client.connect()
     answer = client.push(1, b"b")
     assert (error(answer), pair(answer)) == (529, (None, None))

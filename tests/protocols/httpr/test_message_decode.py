@@ -250,7 +250,7 @@ _anything = st.text(alphabet=st.characters(min_codepoint=32, max_codepoint=255),
         )
     )
 )
-def test_whatever_a_peer_writes_is_a_message_that_can_be_stored_or_a_protocol_error(
+def test_any_header_of_a_peer_is_a_storable_message_or_a_protocol_error(
     fields: list[tuple[str, str]],
 ) -> None:
     header = "".join(f"{name}:{value}\r\n" for name, value in fields)

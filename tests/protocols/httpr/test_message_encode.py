@@ -150,7 +150,7 @@ def test_an_answer_finds_its_way_to_the_queue_that_is_named_for_it(queue: str, r
     assert written(PLAIN.changed(destination_queue=there.response_queue))["target-uri"] == reply
 
 
-def test_a_queue_of_ours_is_not_named_to_others_who_could_not_find_it() -> None:
+def test_a_local_queue_is_not_named_to_managers_that_could_not_find_it() -> None:
     message = PLAIN.changed(
         response_queue="orders", administration_queue="orders", response_queues=("orders",)
     )
@@ -158,7 +158,7 @@ def test_a_queue_of_ours_is_not_named_to_others_who_could_not_find_it() -> None:
     assert "httpr://here" not in str(written(PLAIN.changed(response_queue="DIRECT=OS:a\\q"), HOME))
 
 
-def test_a_body_that_lies_in_pieces_is_left_to_who_sends_it() -> None:
+def test_a_body_in_pieces_is_left_to_its_sender() -> None:
     message = PLAIN.changed(body=b"", stored_body=StoredBody(1, 2_000_000, 8))
     assert encode_message(message) == (PLAIN_HEADER, b"")
     stored = decode_message(Carried(PLAIN_HEADER, stored=StoredBody(5, 2_000_000, 8)))[1]

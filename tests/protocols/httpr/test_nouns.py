@@ -27,7 +27,7 @@ class Machines:
         return self._httpr
 
 
-def test_it_is_listed_and_found_by_its_number() -> None:
+def test_a_channel_is_listed_and_found_by_its_number() -> None:
     bench = ClientBench()
     bench.send(ORDERS, b"a")
     view, httpr = View(Machines(bench), MANAGER), bench.httpr.state

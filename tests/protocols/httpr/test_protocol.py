@@ -10,11 +10,11 @@ from tests.protocols.protocol_bench import effects_of
 PROTOCOL = httpr()
 
 
-def test_it_takes_what_its_machine_has_rules_for() -> None:
+def test_the_protocol_takes_the_events_of_its_machine() -> None:
     assert (PROTOCOL.signals, PROTOCOL.takes) == (machine.SIGNALS, machine.TAKES)
     assert (PROTOCOL.timers, PROTOCOL.tables) == (machine.TIMERS, TABLES)
     assert PROTOCOL.carrier is not None
 
 
-def test_each_of_its_effects_is_answered_where_there_is_no_network() -> None:
+def test_every_effect_is_answered_without_a_network() -> None:
     assert set(PROTOCOL.unplugged) == effects_of(effects)

@@ -48,7 +48,7 @@ def test_an_answer_without_an_error_has_no_reason() -> None:
     assert Client(HttprBench()).push(1, b"a").header.product == ()
 
 
-def test_our_client_tells_a_person_what_the_server_said() -> None:
+def test_the_client_reports_the_reason_of_the_server_to_administrators() -> None:
     bench, far = ClientBench(), Far()
     bench.send(ORDERS, b"a")
     bench.answer(far)

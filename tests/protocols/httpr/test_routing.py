@@ -46,7 +46,7 @@ def state_of(settings: HttprSettings = LISTED) -> State:
         ("httpr://c.example/httpr/mq#orders", "DIRECT=HTTPR://c.example/httpr/mq#orders"),
     ],
 )
-def test_where_a_message_goes(target: str, queue: str) -> None:
+def test_a_message_is_routed_by_its_target(target: str, queue: str) -> None:
     assert "bench" in ADDRESSED.authorities
     assert sink_of(state_of(), target, "otherwise") == queue
 
@@ -63,7 +63,7 @@ def test_where_a_message_goes(target: str, queue: str) -> None:
         ("httpr://bench.example/httpr/mq#httpr://evil.example/mq%23q", ""),
     ],
 )
-def test_what_names_no_queue_of_ours_is_not_known(target: str, otherwise: str) -> None:
+def test_a_target_without_a_local_queue_is_unknown(target: str, otherwise: str) -> None:
     with pytest.raises(HttprFault) as refused:
         sink_of(state_of(), target, otherwise)
     assert refused.value.number == 518
@@ -74,7 +74,7 @@ def test_nothing_is_passed_on_unless_the_administrator_wants_it() -> None:
         sink_of(state_of(HttprSettings()), "httpr://c.example/httpr/mq#orders", "orders")
 
 
-def test_which_services_there_are_and_what_they_stand_for() -> None:
+def test_services_stand_for_queues() -> None:
     closed = HttprSettings(open_services=False, services=LISTED.services)
     assert [is_known(closed, name) for name in ("shop", "mq", "orders")] == [True, True, False]
     assert is_known(LISTED, "orders")
@@ -113,7 +113,7 @@ def test_a_message_for_another_agent_keeps_its_header() -> None:
     assert message.transaction is None
 
 
-def test_where_a_pull_takes_from() -> None:
+def test_a_pull_takes_from_the_queues_of_its_service() -> None:
     state = state_of()
     assert sources_of(state, "orders", "httpr://c.example/app", 0) == ("orders",)
     assert sources_of(state, "desk", "httpr://c.example/app", 0) == ("answers",)

@@ -21,7 +21,7 @@ from tests.protocols.httpr.httpr_harness import HttprBench
         ({"peers": (Peer(responder="httpr://you/mq", exchange=True),)}, "needs pull"),
     ],
 )
-def test_what_cannot_be(wrong: dict[str, Any], sentence: str) -> None:
+def test_invalid_settings_are_refused(wrong: dict[str, Any], sentence: str) -> None:
     with pytest.raises(UsageError, match=sentence):
         HttprSettings(**wrong)
 

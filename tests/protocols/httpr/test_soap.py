@@ -103,7 +103,7 @@ def test_what_is_no_soap_is_none_and_has_no_answer(header: str) -> None:
         soap_answer(message, b"")
 
 
-def test_who_wants_no_answer_gets_none() -> None:
+def test_a_message_without_a_reply_uri_gets_no_answer() -> None:
     with pytest.raises(UsageError, match="no reply-uri"):
         soap_answer(sent(soap_message(ENVELOPE)), b"")
 

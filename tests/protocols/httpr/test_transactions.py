@@ -29,7 +29,7 @@ def test_the_table_has_every_case() -> None:
 @pytest.mark.spec("HR-015", "HR-053", "HR-069", "HR-127")
 @pytest.mark.parametrize("by", By)
 @pytest.mark.parametrize("outcome", Outcome)
-def test_what_lies_before_the_named_batch_is_committed(by: By, outcome: Outcome) -> None:
+def test_batches_before_the_named_one_are_committed(by: By, outcome: Outcome) -> None:
     assert settlement((3, 4, 5), 5, outcome, by).committed[:2] == (3, 4)
 
 
@@ -74,7 +74,7 @@ def test_an_unknown_id_settles_nothing() -> None:
 
 
 @pytest.mark.spec("HR-055", "HR-104")
-def test_which_batches_are_taken() -> None:
+def test_only_newer_batches_are_taken() -> None:
     channel = Channel(
         1, Role.SERVER, "httpr://me/app", "primary", "httpr://you/mq", last_received_id=4, last_sent_id=6
     )

@@ -151,7 +151,7 @@ OF = pytest.mark.parametrize("of", ["client", "server"])
 @OF
 @pytest.mark.parametrize("kind", PEERS)
 @pytest.mark.parametrize("seed", range(2))
-def test_after_a_restore_nothing_is_lost_in_silence_doubled_or_reordered(
+def test_a_restore_loses_nothing_silently_and_doubles_and_reorders_nothing(
     seed: int, kind: str, of: str
 ) -> None:
     play_restore(seed, kind, of)
@@ -161,7 +161,7 @@ def test_after_a_restore_nothing_is_lost_in_silence_doubled_or_reordered(
 @OF
 @pytest.mark.parametrize("kind", PEERS)
 @pytest.mark.parametrize("seed", range(2, 60))
-def test_after_a_restore_nothing_is_lost_in_silence_doubled_or_reordered_in_many_seeds(
+def test_a_restore_loses_nothing_silently_and_doubles_and_reorders_nothing_in_many_seeds(
     seed: int, kind: str, of: str
 ) -> None:
     play_restore(seed, kind, of)

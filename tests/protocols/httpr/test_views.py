@@ -20,7 +20,7 @@ def seen(bench: HttprBench) -> ChannelInfo:
     return view
 
 
-def test_without_channels_there_is_nothing_to_see() -> None:
+def test_a_manager_without_channels_lists_none() -> None:
     bench = HttprBench()
     assert list(channels(bench.state, bench.httpr.state)) == []
     assert channel(bench.state, bench.httpr.state, 1) is None
@@ -52,7 +52,7 @@ def test_a_channel_that_we_drive_shows_what_is_in_doubt_and_since_when() -> None
     assert bench.httpr.state.begun == {}, "what is not in doubt has no beginning"
 
 
-def test_one_that_failed_shows_why_and_how_long_it_rests() -> None:
+def test_a_failed_channel_shows_the_reason_and_the_pause() -> None:
     bench, far = ClientBench(), Far()
     bench.send(ORDERS, b"a")
     bench.answer(far)
@@ -75,7 +75,7 @@ def test_after_a_restart_the_start_of_the_wait_is_unknown() -> None:
     assert (batch.id, batch.messages, batch.since) == (FIRST, 1, None)
 
 
-def test_one_that_was_not_driven_since_the_start_is_closed() -> None:
+def test_a_channel_that_was_not_used_since_the_start_is_closed() -> None:
     bench, far = ClientBench(), Far()
     bench.send(ORDERS, b"a")
     bench.talk(far)

@@ -71,7 +71,7 @@ class TwoAgents:
         self._flush()
 
     def restore(self, bench: HttprBench, saved: MemoryDisk) -> None:
-        """Restore a store from a backup; what is on the way meanwhile is lost, or comes late."""
+        """Restore a store from a backup; requests on the way are lost, or arrive late."""
         self._look()
         bench.disk = deepcopy(saved)
         bench.restoration = Restoration(new_guid(bench.chance), bench.now)

@@ -97,7 +97,7 @@ def test_what_is_not_confirmed_becomes_dead_letters_and_a_new_stream_begins(came
 
 @pytest.mark.parametrize("crash", [True, False])
 @pytest.mark.parametrize("came", [True, False], ids=["session-ack", "no-session-ack"])
-def test_or_it_goes_again_under_new_numbers(came: bool, crash: bool) -> None:
+def test_a_reset_with_renumber_sends_messages_again_under_new_numbers(came: bool, crash: bool) -> None:
     bench, peer, old = streaming(b"1", b"2", b"3", negative_journaling=True)
     if came:
         peer.ack_all()

@@ -1,4 +1,4 @@
-"""Packets that arrive are processed one after another, whatever the pieces are in which they come."""
+"""Packets that arrive are processed one after another, for any division of the bytes."""
 
 from __future__ import annotations
 

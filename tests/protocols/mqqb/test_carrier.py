@@ -1,4 +1,4 @@
-"""Which destinations MQQB has, and which messages it can bring there."""
+"""Tests which destinations MQQB has, and which messages it can bring there."""
 
 from __future__ import annotations
 

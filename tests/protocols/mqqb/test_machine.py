@@ -29,7 +29,7 @@ def test_every_effect_of_the_room_is_performed_or_answered_without_a_network() -
     assert asked == set(GOES_OUT) == set(mqqb().unplugged)
 
 
-def test_every_signal_that_the_manager_sends_to_carriers_is_heard() -> None:
+def test_every_signal_of_the_manager_to_carriers_has_a_rule() -> None:
     words = defined(transfer, Signal) - {Signal, DirectedSignal} - set(SIGNALS)
     assert words - BATCHES - {transfer.ListenersChanged} == set(machine.SIGNALS) - {SendsDue}
 

@@ -21,7 +21,7 @@ def test_a_protocol_that_is_switched_off_claims_no_name_and_keeps_its_tables() -
     assert off.tables == on.tables
 
 
-def test_without_a_network_no_host_is_reached() -> None:
+def test_no_host_is_reached_without_a_network() -> None:
     protocol = mqqb(MqqbSettings())
     answer = protocol.unplugged[Dial](Dial(3, "host", 1801))
     assert isinstance(answer, DialFailed)

@@ -35,6 +35,6 @@ def test_a_queue_elsewhere_is_closed_and_what_was_held_is_there_again() -> None:
 
 
 @pytest.mark.parametrize("name", ["in-1", "out-1", "in-", "in-x", "1", ""])
-def test_what_is_not_there_is_refused_with_its_name(name: str) -> None:
+def test_an_unknown_association_is_refused_with_its_name(name: str) -> None:
     done = TwoManagers().ask(CloseAssociation(0, name))
     assert done == Done(False, f"there is no association {name}")

@@ -17,7 +17,7 @@ def test_every_event_has_a_rule() -> None:
     assert known - {Event} == set(machine.TAKES)
 
 
-def test_it_hears_what_the_manager_answers_and_hands_over() -> None:
+def test_the_machine_handles_the_answers_and_requests_of_the_manager() -> None:
     assert set(machine.SIGNALS) == {RequestAnswered, ReadElsewhere, ReaderGone}
 
 

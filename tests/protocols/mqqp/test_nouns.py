@@ -27,7 +27,7 @@ class Machines:
         return self._mqqp
 
 
-def test_it_is_listed_and_found_by_its_name() -> None:
+def test_an_association_is_listed_and_found_by_its_name() -> None:
     bench = ServerBench()
     client = bench.client()
     machines = Machines(bench)

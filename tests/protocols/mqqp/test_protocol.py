@@ -16,18 +16,18 @@ from tests.protocols.protocol_bench import effects_of
 PROTOCOL = mqqp()
 
 
-def test_it_takes_what_its_machine_has_rules_for() -> None:
+def test_the_protocol_takes_the_events_of_its_machine() -> None:
     assert (PROTOCOL.signals, PROTOCOL.takes) == (machine.SIGNALS, machine.TAKES)
     assert (PROTOCOL.timers, PROTOCOL.tables) == (machine.TIMERS, TABLES)
 
 
-def test_it_reads_elsewhere_only_where_it_was_given_settings() -> None:
+def test_remote_queues_are_read_only_with_settings() -> None:
     assert PROTOCOL.reader is None
     assert mqqp(MqqpSettings()).reader is READER
     assert PROTOCOL.carrier is None, "it brings no messages"
 
 
-def test_each_of_its_effects_is_answered_where_there_is_no_network() -> None:
+def test_every_effect_is_answered_without_a_network() -> None:
     assert set(PROTOCOL.unplugged) == effects_of(effects)
     lost = PROTOCOL.unplugged[CallServer](CallServer(7, 1, "far", 0, GetVersion()))
     assert isinstance(lost, LinkLost)

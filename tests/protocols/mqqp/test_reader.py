@@ -1,4 +1,4 @@
-"""Which names of queues MQQP reads."""
+"""Tests which names of queues MQQP reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an administrator may choose, and what is refused."""
+"""Tests what an administrator may choose, and what is refused."""
 
 from __future__ import annotations
 

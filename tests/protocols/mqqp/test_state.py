@@ -9,7 +9,7 @@ from reliquary.protocols.mqqp.tables import TABLES
 from reliquary.store import MemoryDisk, StagedRows
 
 
-def test_it_begins_with_nothing_open() -> None:
+def test_the_state_begins_without_open_objects() -> None:
     state = State(StagedRows(MemoryDisk(TABLES)), MqqpSettings())
     assert state.ports == PortsKnown(0, 0)
     assert not state.server.associations

@@ -1,4 +1,4 @@
-"""What administrators see of associations, in both directions."""
+"""Tests what administrators see of associations, in both directions."""
 
 from __future__ import annotations
 

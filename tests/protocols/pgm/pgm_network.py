@@ -47,7 +47,7 @@ class SourceNode:
         self.tsi = source.tsi
         self.submitted: list[bytes] = []
         self.sent: list[object] = []
-        """Tickets of those whose last packet has gone."""
+        """The tickets of APDUs whose last packet was sent."""
 
 
 class ReceiverNode:

@@ -1,4 +1,4 @@
-"""What all sessions may miss together."""
+"""Tests what all sessions may miss together."""
 
 from __future__ import annotations
 

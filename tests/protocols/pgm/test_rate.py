@@ -21,7 +21,7 @@ def test_a_bucket_gives_what_it_has_and_then_what_flows_in() -> None:
     assert bucket.ready_at(1, START) == START + SECOND // 1_000
 
 
-def test_what_may_not_wait_leaves_a_debt() -> None:
+def test_packets_that_may_not_wait_leave_a_debt() -> None:
     bucket = Bucket(1_000, 500, START)
     bucket.take(1_500, START)
     assert bucket.ready_at(1, START) == START + 1_001_000

@@ -70,7 +70,7 @@ def test_a_source_that_begins_anew_is_a_new_session() -> None:
     assert len(who.sessions) == 2
 
 
-def test_no_more_sources_than_allowed_are_followed_while_they_live() -> None:
+def test_the_number_of_followed_active_sources_is_limited() -> None:
     who = receiver(PgmSettings(most_sessions=2))
     hear(who, data(1, 60))
     hear(who, data(2, 60), START + 30 * SECOND)
@@ -108,12 +108,12 @@ def forgotten_at(who: Receiver, **last: object) -> Receiver:
     return who
 
 
-def test_a_forgotten_source_that_begins_anew_is_heard_from_its_first_number_on() -> None:
+def test_a_forgotten_source_that_restarts_is_followed_from_its_first_number_on() -> None:
     who = forgotten_at(receiver())
     assert hear(who, data(1, 0, b"new"), START + HOUR) == [Deliver(tsi(1), b"new")]
 
 
-def test_a_forgotten_source_that_begins_anew_with_an_spm_is_heard_from_its_first_number_on() -> None:
+def test_a_forgotten_source_that_restarts_with_an_spm_is_followed_from_its_first_number_on() -> None:
     who = forgotten_at(receiver())
     assert hear(who, spm(1, 0, 0, -1), START + HOUR) == []
     assert hear(who, data(1, 0, b"new"), START + HOUR) == [Deliver(tsi(1), b"new")]
@@ -154,7 +154,7 @@ def test_a_source_that_begins_anew_while_it_is_followed_loses_nothing(last: dict
     assert hear(who, data(1, 1, b"next"), now + SECOND) == [Deliver(tsi(1), b"next")]
 
 
-def test_what_was_missing_of_a_source_that_began_anew_is_reported_as_lost() -> None:
+def test_missing_packets_of_a_restarted_source_are_reported_as_lost() -> None:
     who = receiver()
     hear(who, spm(1, 700, 50, 59))
     hear(who, data(1, 62))
@@ -183,7 +183,7 @@ def test_data_waits_while_it_may_belong_to_a_source_that_began_anew() -> None:
     assert hear(who, repair, START + 6 * SECOND) == [Deliver(tsi(1), b"a")]
 
 
-def test_after_rst_a_newer_spm_without_it_begins_another_session() -> None:
+def test_a_newer_spm_after_rst_begins_another_session() -> None:
     who = receiver()
     hear(who, spm(1, 700, 50, 59))
     hear(who, spm(1, 701, 50, 59, reset=Reset()))
@@ -227,7 +227,7 @@ def test_made_up_gaps_are_bounded_over_all_sessions() -> None:
     assert {nak.to for _, nak in naks if isinstance(nak, Unicast)} == {"10.0.0.1"}
 
 
-def test_what_was_asked_for_in_vain_leaves_room_for_others() -> None:
+def test_unanswered_requests_leave_room_for_others() -> None:
     who = flooded()
     run(who, START, 120)
     assert who.shared.budget.missing == 0

@@ -1,4 +1,4 @@
-"""Repairs that a source owes: each number once, in the order they are due."""
+"""Repairs are requested once for each number, and are sent in the order they are due."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a missing packet is got."""
+"""Tests the recovery of a missing packet."""
 
 from __future__ import annotations
 

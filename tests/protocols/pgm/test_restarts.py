@@ -1,4 +1,4 @@
-"""Late SPMs and those of a source that began anew."""
+"""Late SPMs are distinguished from those of a restarted source."""
 
 from __future__ import annotations
 
@@ -25,9 +25,7 @@ from reliquary.wire.pgm.serial import MASK
         ),
     ],
 )
-def test_the_order_of_numbers_and_their_moments_tell_a_restart(
-    came: list[tuple[int, int]], orders: str
-) -> None:
+def test_the_order_and_the_times_of_numbers_show_a_restart(came: list[tuple[int, int]], orders: str) -> None:
     """Each SPM comes after the given number of milliseconds."""
     spms = SpmOrder()
     found = [spms.hear(number, Instant(SECOND + moment * MILLISECOND)) for moment, number in came]

@@ -1,4 +1,4 @@
-"""One session at a receiver."""
+"""Tests one session at a receiver."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Bench:
         return reported(self.hear(Spm(TSI, PORT, self.spm_number, trail & MASK, lead & MASK, path, **more)))
 
     def run(self, span: int) -> list[Action]:
-        """Let time pass; what was wanted meanwhile."""
+        """Let time pass, and return the requests of that time."""
         actions: list[Action] = []
         end = Instant(self.now + span)
         while self.wake is not None and self.wake <= end:
@@ -79,14 +79,14 @@ def asked(actions: list[Action]) -> list[tuple[int, ...]]:
     return [action.packet.numbers for action in actions if isinstance(action, Unicast)]
 
 
-def test_it_begins_with_the_first_packet_that_comes() -> None:
+def test_a_session_begins_with_the_first_packet() -> None:
     bench = Bench()
     bench.spm(99)
     assert bench.data(100, b"a") == ["a"]
     assert Bench().data(105, b"b") == ["b"]
 
 
-def test_after_an_spm_nothing_that_follows_is_missed() -> None:
+def test_packets_after_a_first_spm_are_not_missed() -> None:
     bench = Bench()
     bench.spm(99)
     assert bench.data(102, b"c") == []
@@ -264,7 +264,7 @@ def test_no_more_is_buffered_than_allowed_and_what_is_dropped_is_asked_for_again
     assert bench.receiver.shared.buffered == 0
 
 
-def test_it_looks_only_so_far_behind_a_gap() -> None:
+def test_numbers_far_after_a_gap_are_ignored() -> None:
     bench = Bench(most_ahead=10)
     bench.spm(99)
     assert bench.data(1_000_000_000) == ["deferred"]
@@ -289,7 +289,7 @@ def test_a_source_that_breaks_off_after_all_has_come_loses_nothing() -> None:
     assert bench.spm(100, reset=Reset()) == []
 
 
-def test_after_fin_the_rest_can_still_be_had() -> None:
+def test_missing_packets_are_repaired_after_fin() -> None:
     bench = Bench()
     bench.spm(99)
     bench.spm(100, fin=True)

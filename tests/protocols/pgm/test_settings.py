@@ -24,7 +24,7 @@ def test_the_constants_are_those_of_the_specification() -> None:
 
 
 @pytest.mark.spec("SR-008", "SR-009", "SR-010", "SR-013")
-def test_so_are_the_details_that_the_rfc_leaves_open() -> None:
+def test_details_that_the_rfc_leaves_open_have_values() -> None:
     settings = PgmSettings()
     assert (settings.shortest_back_off, settings.longest_back_off) == (10 * MILLISECOND, 50 * MILLISECOND)
     assert (settings.ambient_packets, settings.ambient_time) == (50, 500 * MILLISECOND)
@@ -52,6 +52,6 @@ def test_a_high_rate_shortens_the_window_not_the_memory() -> None:
         ({"largest_packet": 66_000}, "largest_packet is 66000"),
     ],
 )
-def test_what_makes_no_sense_is_refused(wrong: dict[str, Any], why: str) -> None:
+def test_contradictory_settings_are_refused(wrong: dict[str, Any], why: str) -> None:
     with pytest.raises(UsageError, match=why):
         PgmSettings(**wrong)

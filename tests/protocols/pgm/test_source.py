@@ -47,7 +47,7 @@ class Bench:
         return self.take(self.source.hear(Nak(kind, TSI, 8001, wanted, "10.0.0.1", group), self.now))
 
     def run(self, span: int) -> list[Packet]:
-        """Let time pass; what was sent meanwhile."""
+        """Let time pass, and return the packets of that time."""
         before, end = len(self.sent), Instant(self.now + span)
         while self.wake is not None and self.wake <= end:
             self.now = max(self.wake, self.now)
@@ -146,7 +146,7 @@ def test_heartbeats_come_after_one_second_and_then_less_and_less_often() -> None
 
 
 @pytest.mark.spec("SR-007")
-def test_it_keeps_to_its_rate() -> None:
+def test_a_source_keeps_its_rate() -> None:
     bench = Bench(PgmSettings())
     for _ in range(200):
         bench.submit(bytes(1_000))
@@ -167,7 +167,7 @@ def test_a_nak_is_confirmed_at_once_with_all_its_numbers() -> None:
 
 
 @pytest.mark.spec("SR-010")
-def test_its_repairs_follow_after_the_delay_of_the_formula() -> None:
+def test_repairs_follow_after_the_delay_of_the_formula() -> None:
     bench = Bench()
     for _ in range(6):
         bench.submit(b"x")
@@ -181,7 +181,7 @@ def test_its_repairs_follow_after_the_delay_of_the_formula() -> None:
     assert repairs == [(100, 0), (101, 10), (105, 50)]
 
 
-def test_naks_for_one_number_are_one_repair_until_it_has_gone() -> None:
+def test_naks_for_one_number_cause_one_repair() -> None:
     bench = Bench()
     for _ in range(6):
         bench.submit(b"x")
@@ -266,7 +266,7 @@ def test_a_window_that_cannot_move_holds_back_new_data() -> None:
     assert len(bench.tickets) < 50
 
 
-def test_who_loses_the_first_packets_may_have_them_for_a_while() -> None:
+def test_a_receiver_that_loses_the_first_packets_can_get_them_for_a_while() -> None:
     bench = Bench(first=7)
     bench.submit(b"x")
     assert bench.data()[0].join == 7

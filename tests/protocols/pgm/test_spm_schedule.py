@@ -1,4 +1,4 @@
-"""When an SPM is due: ambient SPMs, and heartbeats whose pauses become longer."""
+"""Tests when an SPM is due: ambient SPMs, and heartbeats whose pauses become longer."""
 
 from __future__ import annotations
 

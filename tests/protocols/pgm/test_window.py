@@ -31,7 +31,7 @@ def test_packets_are_found_by_number() -> None:
 
 
 @pytest.mark.spec("SR-011")
-def test_it_drops_what_is_old() -> None:
+def test_the_window_drops_old_packets() -> None:
     window = filled(5)
     window.advance(Instant(3_000_000), None)
     assert (window.trail, window.lead, window.size) == (103, 104, 2)
@@ -41,7 +41,7 @@ def test_it_drops_what_is_old() -> None:
 
 
 @pytest.mark.spec("SR-012")
-def test_it_does_not_pass_the_first_number_that_is_asked_for() -> None:
+def test_the_window_keeps_the_first_requested_number() -> None:
     window = filled(5)
     window.advance(Instant(9_000_000), 102)
     assert window.trail == 102

@@ -5,7 +5,7 @@ from __future__ import annotations
 from reliquary.protocols.rpc.associations import Associations
 
 
-def test_a_group_lives_as_long_as_one_of_its_connections() -> None:
+def test_a_group_exists_as_long_as_one_of_its_connections() -> None:
     groups = Associations()
     number = groups.open("here")
     assert groups.join(number, "here")

@@ -88,7 +88,7 @@ def test_several_calls_are_under_way_on_a_multiplexed_connection() -> None:
     assert sent(server)[0].call == 1
 
 
-def test_one_call_is_under_way_on_any_other_connection() -> None:
+def test_only_one_call_is_pending_without_multiplexing() -> None:
     server = bound()
     server.receive(request(call=1))
     assert closed(server.receive(request(call=2)))
@@ -259,7 +259,7 @@ class TestTrailer:
 
     CLAIMS = Claims(QM2QM, NDR20_SYNTAX, call=1, context=0, opnum=2, header_signing=False)
 
-    def test_it_is_cut_off(self) -> None:
+    def test_the_verification_trailer_is_removed(self) -> None:
         (called,) = bound().receive(request(b"stub" + encode_trailer(4, self.CLAIMS), opnum=2))
         assert isinstance(called, Called)
         assert called.stub == b"stub"

@@ -1,4 +1,4 @@
-"""One connection that we opened."""
+"""Tests a client connection."""
 
 from __future__ import annotations
 
@@ -86,7 +86,9 @@ def test_the_bind_offers_the_interface_in_both_syntaxes() -> None:
     ],
     ids=["NDR", "NDR64", "both"],
 )
-def test_the_server_chooses_what_is_spoken(results: tuple[ContextResult, ...], encoding: Encoding) -> None:
+def test_the_server_chooses_the_transfer_syntax(
+    results: tuple[ContextResult, ...], encoding: Encoding
+) -> None:
     client = binding()
     assert client.receive(ack(*results)) == [Opened(77, encoding, multiplexed=True)]
     client.call(1, 3, [b"stub"])
@@ -141,7 +143,7 @@ def test_fragments_that_are_too_short_for_the_protocol_are_refused(receive: int)
         "version",
     ],
 )
-def test_what_ends_a_connection_that_is_binding(data: bytes) -> None:
+def test_wrong_pdus_end_a_connection_that_is_binding(data: bytes) -> None:
     client = binding()
     events = client.receive(data + encode_bare(PduType.SHUTDOWN, 0))
     assert [type(event) for event in events] == [Closed]
@@ -149,7 +151,7 @@ def test_what_ends_a_connection_that_is_binding(data: bytes) -> None:
     assert client.receive(ack()) == []
 
 
-def test_only_what_is_in_the_table_is_taken() -> None:
+def test_pdus_outside_of_the_table_are_refused() -> None:
     states = set(product((ClientPhase.NEW, ClientPhase.CLOSED), PduType))
     assert not states & set(HANDLERS)
     assert {kind for phase, kind in HANDLERS if phase is ClientPhase.OPEN} == {
@@ -208,7 +210,7 @@ class TestCalls:
             "a signature without a request for one",
         ],
     )
-    def test_what_ends_a_connection_in_use(self, data: bytes) -> None:
+    def test_wrong_pdus_end_a_connection_in_use(self, data: bytes) -> None:
         client = calling(1)
         events = client.receive(data)
         assert isinstance(events[-1], Closed)

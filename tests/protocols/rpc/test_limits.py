@@ -1,4 +1,4 @@
-"""How long fragments may be."""
+"""Tests how long fragments may be."""
 
 from __future__ import annotations
 

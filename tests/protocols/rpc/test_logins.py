@@ -1,4 +1,4 @@
-"""The security contexts of an accepted connection."""
+"""Tests the security contexts of an accepted connection."""
 
 from __future__ import annotations
 

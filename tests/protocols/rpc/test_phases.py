@@ -1,4 +1,4 @@
-"""What an accepted connection does with each PDU."""
+"""Tests what an accepted connection does with each PDU."""
 
 from __future__ import annotations
 

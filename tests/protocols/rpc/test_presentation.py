@@ -1,4 +1,4 @@
-"""Which interfaces and transfer syntaxes a connection may use."""
+"""Tests which interfaces and transfer syntaxes a connection may use."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_another_interface_or_version_is_rejected(interface: SyntaxId) -> None:
     assert agreed.added == {}
 
 
-def test_a_transfer_syntax_that_is_not_spoken_is_rejected() -> None:
+def test_an_unsupported_transfer_syntax_is_rejected() -> None:
     assert first(element(transfers=[UNKNOWN, EPM])).results == (NOT_SPOKEN,)
     assert first(element(transfers=[NDR20_SYNTAX._replace(major=1)])).results == (NOT_SPOKEN,)
 

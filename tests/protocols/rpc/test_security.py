@@ -1,4 +1,4 @@
-"""What a connection asks of a security provider; the provider of the tests has it all."""
+"""Tests what a connection asks of a security provider; the provider of the tests has it all."""
 
 from __future__ import annotations
 

@@ -346,7 +346,7 @@ class TestEnds:
         assert closed(server.receive(request(bytes(2049 - 24), call=6)[:16]))
         assert sent_fault(server) == (6, Fault(0, FaultStatus.PROTOCOL), True)
 
-    def test_a_version_that_is_not_spoken(self) -> None:
+    def test_an_unsupported_version_is_refused(self) -> None:
         server = bound()
         assert closed(server.receive(b"\5\1" + request()[2:]))
         assert sent_fault(server)[1].status == FaultStatus.PROTOCOL

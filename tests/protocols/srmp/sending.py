@@ -201,7 +201,7 @@ class Sender(SrmpBench):
         return found
 
     def waiting(self, destination: str = SHOP) -> int:
-        """Return how many messages an outgoing queue holds; 0 when the queue is gone."""
+        """Return how many messages an outgoing queue has; 0 if the queue was deleted."""
         queue = find(self.state, destination)
         return len(queue.order) + len(queue.order.locked) if queue is not None else 0
 

@@ -74,10 +74,10 @@ class SrmpBench(ProtocolBench):
         reason: MessageClass | None = MessageClass.NORMAL,
         why: str = "",
     ) -> None:
-        """Answer a POST of ours; `reason` is None for a peer that says no more than the status."""
+        """Answer a POST of the sender; `reason` is None for a peer that sends only the status."""
         ended = PostEnded(post.session, post.epoch, post.lookup_id, status, None, why, reason)
         self.handle(ended)
 
     def fail(self, post: Post | SendApdu, failure: Failure = Failure.TIMED_OUT) -> None:
-        """Report that a POST of ours will have no answer."""
+        """Report that a POST of the sender will have no answer."""
         self.handle(PostEnded(post.session, post.epoch, post.lookup_id, failure=failure))

@@ -1,4 +1,4 @@
-"""What an administrator decides about streams that cannot go on."""
+"""Tests what an administrator decides about streams that cannot go on."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_what_is_not_confirmed_becomes_dead_letters_and_a_new_stream_begins(answ
 
 
 @pytest.mark.parametrize("crash", [True, False])
-def test_or_it_goes_again_under_new_numbers(crash: bool) -> None:
+def test_a_reset_with_renumber_sends_messages_again_under_new_numbers(crash: bool) -> None:
     bench = Sender()
     bench.stream(b"1", b"2", b"3", negative_journaling=True)
     old, posts = bench.sent.stream, list(bench.posts)
@@ -87,7 +87,7 @@ def test_or_it_goes_again_under_new_numbers(crash: bool) -> None:
     bench.check()
 
 
-def test_its_name_stays_when_it_begins_anew() -> None:
+def test_a_stream_keeps_its_name_after_a_reset() -> None:
     bench = Sender()
     bench.stream(b"1")
     name = out_name(bench)
@@ -121,7 +121,7 @@ def test_the_next_message_is_taken_and_the_stream_goes_on_from_there(
     check(bench.state)
 
 
-def test_without_a_reset_it_is_not_taken() -> None:
+def test_a_message_out_of_turn_is_refused_without_a_reset() -> None:
     bench = Receiving()
     bench.post(*peer.stream_message(1))
     (incoming,) = bench.srmp.state.places

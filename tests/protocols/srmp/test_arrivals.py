@@ -1,4 +1,4 @@
-"""What arrives, from bytes to the role that it is for."""
+"""Tests the arrival of messages, from their bytes to their role."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_message_for_another_host_is_passed_on_as_it_came(post: tuple[str, byt
 
 
 @pytest.mark.spec("SR-186", "SR-219")
-def test_a_receipt_for_a_stream_of_another_host_is_passed_on_though_one_of_ours_has_its_number() -> None:
+def test_a_receipt_for_a_foreign_stream_is_forwarded_though_a_local_one_has_its_number() -> None:
     bench = Receiving(settings=SrmpSettings(store_and_forward=True))
     bench.srmp.state.add_sent(99, OutgoingStream(STREAM, last=3, sender=UUID(int=7)))
     assert (

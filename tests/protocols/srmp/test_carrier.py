@@ -1,4 +1,4 @@
-"""What is refused at the send because SRMP could not carry it."""
+"""Tests what is refused at the send because SRMP could not carry it."""
 
 from __future__ import annotations
 
@@ -125,14 +125,14 @@ def test_what_cannot_be_carried_is_refused_with_a_sentence_and_changes_nothing(
 
 @pytest.mark.parametrize("target", [ELSEWHERE, "orders", OWN])
 @pytest.mark.parametrize("case", sorted(set(REFUSED) - {"a name"}))
-def test_what_goes_another_way_is_nothing_to_srmp(target: str, case: str) -> None:
+def test_other_destinations_are_not_carried_by_srmp(target: str, case: str) -> None:
     _, attributes, _ = REFUSED[case]
     given = {"body": b"m", **attributes}
     assert a_bench().send(target, given.pop("body"), **given).status is HResult.OK
 
 
 @pytest.mark.parametrize("name", ["admin", r".\private$\admin", r"BENCH\private$\admin", r".\public", "a;b"])
-def test_a_queue_of_our_own_may_hear_what_becomes_of_a_message(name: str) -> None:
+def test_a_local_queue_may_get_the_acknowledgements(name: str) -> None:
     bench = a_bench()
     heard: dict[str, Any] = {"administration_queue": name, "response_queue": name, "response_queues": (name,)}
     assert bench.send(WEB, b"m", acknowledgements=FULL, **heard).status is HResult.OK
@@ -212,7 +212,7 @@ def test_a_label_may_have_all_that_xml_can_say() -> None:
     assert sent.message.label == label
 
 
-def test_what_is_ours_under_its_port_too_goes_by_no_wire() -> None:
+def test_a_local_url_with_a_port_is_delivered_without_a_network() -> None:
     bench = a_bench()
     bench.manager.on_signal(AddressesKnown(("HTTP",), frozenset({"bench:8480"})), bench.now)
     own = OWN.replace("bench", "bench:8480")

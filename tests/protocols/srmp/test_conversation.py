@@ -50,7 +50,7 @@ class Talker(SrmpBench):
 
 
 class Network:
-    """Two managers, or with a gateway three, and what lies between them."""
+    """Two managers, or three with a gateway, and the network between them."""
 
     def __init__(self, **gateway: Any) -> None:
         through = SrmpSettings(**gateway)
@@ -94,7 +94,7 @@ def is_receipt(post: Post) -> bool:
 
 
 @pytest.mark.spec("SR-054")
-def test_a_durable_message_is_on_disk_before_it_leaves_whatever_turn_takes_it_along() -> None:
+def test_a_durable_message_is_on_disk_before_it_leaves_in_every_turn() -> None:
     alpha = Talker("alpha.example", 1, settings=SrmpSettings(in_flight=1))
     alpha.send(ORDERS, b"express", delivery=Delivery.EXPRESS)
     (first,) = alpha.posts
@@ -182,7 +182,7 @@ def test_a_final_receipt_ends_the_wait_of_a_sender_that_keeps_its_messages() -> 
 
 
 @pytest.mark.spec("SR-218", "SR-232")
-def test_a_sender_learns_that_the_message_is_there_and_was_read() -> None:
+def test_a_sender_gets_receipts_for_arrival_and_reading() -> None:
     net = Network()
     asked = (Acknowledgement.FULL_REACH_QUEUE, Acknowledgement.FULL_RECEIVE)
     sent = net.alpha.send(ORDERS, b"m", acknowledgements=asked, administration_queue=ADMIN, label="order")
@@ -197,7 +197,7 @@ def test_a_sender_learns_that_the_message_is_there_and_was_read() -> None:
 
 @pytest.mark.spec("SR-168", "SR-273", "SR-277", "SR-278")
 @pytest.mark.parametrize("name", ["replies", "BENCH/private$/replies", "all replies 100%", r".\heard"])
-def test_a_sender_names_its_own_queue_and_learns_there_what_became_of_the_message(name: str) -> None:
+def test_a_sender_gets_the_outcome_in_its_own_queue(name: str) -> None:
     net = Network()
     net.alpha.create(name)
     sent = [
@@ -222,7 +222,7 @@ def test_a_sender_names_its_own_queue_and_learns_there_what_became_of_the_messag
 
 
 @pytest.mark.spec("SR-220", "SR-281")
-def test_receipts_are_understood_under_whatever_name_they_were_addressed() -> None:
+def test_receipts_are_accepted_under_any_name_of_the_sender() -> None:
     """The receipts come from a proxy that passes them on as they are."""
     net = Network(default_receipt_url="http://proxy.example/msmq/private$/any")
     net.alpha.commit(b"1", b"2", negative_journaling=True)

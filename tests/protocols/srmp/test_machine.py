@@ -16,7 +16,7 @@ def test_every_event_of_the_room_has_a_rule() -> None:
     assert defined - {Event} == set(machine.TAKES)
 
 
-def test_every_signal_of_a_transfer_is_heard_on_one_side() -> None:
+def test_every_signal_of_a_transfer_has_a_rule_in_one_role() -> None:
     defined = {
         each for each in vars(transfer).values() if isinstance(each, type) and issubclass(each, Signal)
     }

@@ -22,7 +22,7 @@ def test_a_malformed_message_has_a_word_of_its_own() -> None:
     )
 
 
-def test_words_of_a_stranger_cannot_break_out_of_the_field() -> None:
+def test_foreign_text_cannot_break_out_of_the_field() -> None:
     _, value = refusal_field(MessageClass.NORMAL, "a\r\nSet-Cookie: x\u00e9" + "y" * 5000)
     assert b"\r" not in value
     assert b"\n" not in value
@@ -30,5 +30,5 @@ def test_words_of_a_stranger_cannot_break_out_of_the_field() -> None:
 
 
 @pytest.mark.parametrize("value", [b"", b";", b"nonsense; no", b"\xff\xfe", b"nack-unheard-of"])
-def test_a_field_that_is_none_of_ours_gives_no_reason(value: bytes) -> None:
+def test_a_foreign_field_gives_no_reason(value: bytes) -> None:
     assert read_refusal(value)[0] is MessageClass.NORMAL

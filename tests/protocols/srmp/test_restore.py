@@ -73,7 +73,7 @@ def test_what_a_restored_sender_sends_arrives_once_and_in_order(settled: bool) -
     check(net.beta.state)
 
 
-def test_its_messages_without_a_number_are_dead_letters() -> None:
+def test_messages_without_a_number_are_dead_letters_after_a_restore() -> None:
     net = Network(in_flight=5)
     net.alpha.commit(*[b"%d" % number for number in range(25)])
     saved = backup(net.alpha)

@@ -79,7 +79,7 @@ def play(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_some_random_runs(seed: int) -> None:
+def test_some_random_runs_keep_the_promise(seed: int) -> None:
     play(seed)
 
 

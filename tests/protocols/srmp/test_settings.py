@@ -1,4 +1,4 @@
-"""What an administrator may choose."""
+"""Tests what an administrator may choose."""
 
 from __future__ import annotations
 

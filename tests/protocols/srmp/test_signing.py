@@ -172,7 +172,7 @@ def test_what_is_obsolete_is_refused_unless_it_is_allowed() -> None:
 
 
 def referring(*uris: str, message: Message = MESSAGE) -> Arrived:
-    """Return a message with references that were put together by hand."""
+    """Return a message with references that were composed manually."""
     text = signed(BODY_ALONE)
     start, end = text.index("<Reference "), text.index("</SignedInfo>")
     one = text[start:end]
@@ -182,7 +182,7 @@ def referring(*uris: str, message: Message = MESSAGE) -> Arrived:
 
 @pytest.mark.srmp("T-68")
 @pytest.mark.spec("SR-112", "SR-203")
-def test_one_or_two_references_are_needed() -> None:
+def test_a_signature_needs_one_or_two_references() -> None:
     refused(referring(), "Reference", "there are 0")
     refused(referring("cid:body@x", "cid:extension@x", "cid:body@x"), "Reference", "there are 3")
 
@@ -293,7 +293,7 @@ def without_key_info(text: str) -> str:
     return text[: text.index("<KeyInfo>")] + text[text.index("</KeyInfo>") + len("</KeyInfo>") :]
 
 
-def test_who_is_not_trusted_authenticates_nothing() -> None:
+def test_an_untrusted_signer_authenticates_nothing() -> None:
     refused(arrival(signed()), "X509Certificate", "not trusted", trust("ecdsa"))
     refused(arrival(signed()), "X509Certificate", "not trusted", trust())
 
@@ -397,7 +397,7 @@ def test_any_message_that_was_signed_is_authenticated(
 
 
 @given(st.data())
-def test_whatever_stands_there_is_authenticated_or_refused(data: st.DataObject) -> None:
+def test_any_signature_is_authenticated_or_refused(data: st.DataObject) -> None:
     text = signed(by=trust(signs="ecdsa"))
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, min(start + 40, len(text))))
@@ -409,7 +409,7 @@ def test_whatever_stands_there_is_authenticated_or_refused(data: st.DataObject) 
 
 
 @given(st.integers(0, 2000), st.binary(max_size=8))
-def test_whatever_stands_for_a_certificate_is_refused(place: int, piece: bytes) -> None:
+def test_any_invalid_certificate_is_refused(place: int, piece: bytes) -> None:
     own = signer("ecdsa").encoded
     changed = own[:place] + piece + own[place + len(piece) :]
     assume(changed != own)

@@ -1,4 +1,4 @@
-"""What SRMP knows beside its streams."""
+"""Tests the state of SRMP besides its streams."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_streams_are_kept_as_the_settings_say() -> None:
 
 
 def test_a_session_counts_from_zero_for_a_stream_that_begins() -> None:
-    """The time of the last receipt is still shown, and a timer that runs goes on."""
+    """The time of the last receipt is still shown, and a running timer continues."""
     session = Session(4, "DIRECT=HTTP://a/b", PostAddress(), ReceiptWait(LADDER))
     session.wait = ReceiptWait(LADDER, running=True, rung=3, until=99, timeouts=3)
     session.progress = Progress(receipts=5, receipt_time=77, unread=2)

@@ -39,7 +39,7 @@ def test_a_sequence_that_is_not_known_is_refused(kind: Any) -> None:
     ("kind", "code"),
     [(CloseSequence, FaultCode.SEQUENCE_CLOSED), (TerminateSequence, FaultCode.SEQUENCE_TERMINATED)],
 )
-def test_one_that_comes_in_takes_no_new_messages(kind: Any, code: FaultCode) -> None:
+def test_a_closed_incoming_sequence_takes_no_new_messages(kind: Any, code: FaultCode) -> None:
     bench = WsrmBench()
     sequence = bench.sequence()
     bench.post(message(sequence, 1))
@@ -53,7 +53,7 @@ def test_one_that_comes_in_takes_no_new_messages(kind: Any, code: FaultCode) -> 
 
 
 @pytest.mark.parametrize("kind", [CloseSequence, TerminateSequence])
-def test_one_that_goes_out_is_ended(kind: Any) -> None:
+def test_a_closed_outgoing_sequence_is_ended(kind: Any) -> None:
     bench = WsrmBench()
     bench.send("DIRECT=WSRM://far.example/svc", b"<a/>")
     (number,) = bench.wsrm.source.sequences

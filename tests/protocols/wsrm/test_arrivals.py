@@ -50,7 +50,7 @@ def test_a_message_is_taken_and_acknowledged_on_the_response() -> None:
     assert bench.bodies() == [b"<a>1</a>"]
 
 
-def test_the_history_tells_the_sequence_and_the_number_of_a_message() -> None:
+def test_the_history_has_the_sequence_and_the_number_of_a_message() -> None:
     bench = WsrmBench(history=True)
     sequence = bench.sequence()
     bench.post(message(sequence, 1), peer="10.0.0.7")

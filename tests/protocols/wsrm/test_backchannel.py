@@ -103,7 +103,7 @@ def test_a_repeated_request_waits_in_place_of_the_first() -> None:
     assert bench.envelope_to(second).relates_to == REQUEST
 
 
-def test_without_a_reply_in_time_the_client_may_ask_again() -> None:
+def test_a_client_may_ask_again_without_a_reply_in_time() -> None:
     bench = ReplyBench(settings=WsrmSettings(reply_wait=seconds(5), seed=b"x"))
     sequence = bench.sequence(offer=OFFER)
     caller = bench.request(sequence)

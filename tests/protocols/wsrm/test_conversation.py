@@ -40,7 +40,7 @@ class Talker(WsrmBench):
 
 
 class Network:
-    """Two managers, and what lies between them."""
+    """Two managers, and the network between them."""
 
     def __init__(self, alpha: WsrmSettings, beta: WsrmSettings) -> None:
         self.alpha = Talker("alpha.example", 1, settings=alpha)
@@ -120,7 +120,7 @@ def test_a_full_bounded_endpoint_holds_the_source_and_lets_it_go_on() -> None:
     assert got == [b"<a>%d</a>" % number for number in range(6)]
 
 
-def test_both_sides_restart_and_nothing_is_lost_or_doubled() -> None:
+def test_restarts_of_both_sides_lose_and_double_nothing() -> None:
     net = network()
     for number in range(10):
         net.alpha.send(ORDERS, b"<a>%d</a>" % number)

@@ -1,4 +1,4 @@
-"""What a message keeps of its header survives, and the fields of HTTPR are not disturbed by it."""
+"""Kept parts of a header survive, and do not disturb the fields of HTTPR."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def test_what_is_kept_is_read_back(kept: Kept) -> None:
 
 
 @given(kepts.filter(lambda kept: kept != Kept()))
-def test_it_is_one_field_of_httpr(kept: Kept) -> None:
+def test_the_kept_header_is_one_field_of_httpr(kept: Kept) -> None:
     message = Message.of(carrier_header=carrier_header_of(kept))
     assert list(fields_of(message)) == [FIELD.rstrip(":")]
 
 
 @given(kepts)
-def test_it_travels_with_httpr_and_is_still_there(kept: Kept) -> None:
+def test_the_kept_header_survives_a_transfer_by_httpr(kept: Kept) -> None:
     message = Message.of(body=b"x", label="a", carrier_header=carrier_header_of(kept))
     header, body = encode_message(message)
     _, back = decode_message(Carried(header=header.encode("latin-1").decode("latin-1"), body=body))
@@ -40,7 +40,7 @@ def test_it_travels_with_httpr_and_is_still_there(kept: Kept) -> None:
     assert kept_of(back.changed(carrier_header=back.carrier_header * 2)) == kept
 
 
-def test_fields_of_httpr_are_not_ours() -> None:
+def test_fields_of_httpr_are_not_kept_header_parts() -> None:
     assert kept_of(Message()) == Kept()
     assert (
         kept_of(Message.of(carrier_header=chosen_header({"app-x": FIELD, "content-type": "a/b"}))) == Kept()

@@ -15,7 +15,7 @@ def test_every_event_has_a_rule() -> None:
     assert known - {Event} == set(machine.TAKES)
 
 
-def test_the_manager_learns_which_urls_mean_it() -> None:
+def test_the_manager_gets_the_urls_that_mean_it() -> None:
     bench = WsrmBench()
     (known,) = [each for each in bench.signals if isinstance(each, AddressesKnown)]
     assert known.schemes == ("WSRM", "WSRMS")

@@ -146,7 +146,7 @@ def test_a_message_without_an_identifier_gets_one() -> None:
     assert arrived(envelope).carrier_header == ""
 
 
-def test_the_manager_of_a_message_of_ours_is_known() -> None:
+def test_the_manager_of_a_local_message_is_known() -> None:
     assert arrived(sent(RECOVERABLE)).source_machine == FALLBACK.lineage
 
 

@@ -32,7 +32,7 @@ class Machines:
         return self.wsrm
 
 
-def test_it_is_listed_and_found_by_its_number() -> None:
+def test_a_sequence_is_listed_and_found_by_its_number() -> None:
     machines = Machines()
     view, wsrm = View(machines, MANAGER), machines.wsrm.state
     add_inbound(wsrm, 1, Received())

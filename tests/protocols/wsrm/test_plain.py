@@ -75,7 +75,7 @@ def test_a_reply_on_a_response_goes_into_the_queue_for_replies() -> None:
     assert replying("orders").bodies() == [b"<reply/>"]
 
 
-def test_without_this_queue_it_is_dropped() -> None:
+def test_a_message_is_dropped_without_the_queue_for_replies() -> None:
     assert replying("").bodies() == []
 
 

@@ -39,7 +39,7 @@ def policy(root: Element, name: str) -> Element:
     return found
 
 
-def test_it_is_equal_each_time() -> None:
+def test_the_description_is_equal_each_time() -> None:
     assert wsdl("orders", URL, DEFAULT, WsrmSettings()) == wsdl("orders", URL, DEFAULT, WsrmSettings())
 
 
@@ -60,7 +60,7 @@ def test_there_is_a_port_for_each_version_and_soap() -> None:
         assert actions == [ACTION, REQUEST_ACTION]
 
 
-def test_ws_rm_1_0_tells_its_intervals() -> None:
+def test_ws_rm_1_0_describes_its_intervals() -> None:
     assertion = policy(described(), "Rm10Policy").find("wsrm:RMAssertion", NAMES)
     assert [(etree.QName(each).localname, each.get("Milliseconds")) for each in assertion] == [
         ("InactivityTimeout", "600000"),
@@ -70,7 +70,7 @@ def test_ws_rm_1_0_tells_its_intervals() -> None:
 
 @pytest.mark.parametrize("assurance", Assurance)
 @pytest.mark.parametrize("ordered", [False, True])
-def test_ws_rm_1_1_tells_its_assurance(assurance: Assurance, ordered: bool) -> None:
+def test_ws_rm_1_1_describes_its_assurance(assurance: Assurance, ordered: bool) -> None:
     settings = WsrmSettings(inactivity=seconds(90), acknowledgement_interval=Duration(7 * MILLISECOND))
     endpoint = EndpointSettings(name="orders", assurance=assurance, ordered=ordered)
     assertion = policy(described(endpoint, settings), "Rm11Policy").find("wsrmp:RMAssertion", NAMES)

@@ -1,4 +1,4 @@
-"""What a restart leaves: sequences of both directions and the counters, and no connections."""
+"""Tests what a restart leaves: sequences of both directions and the counters, and no connections."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def test_an_endpoint_is_reached_at_its_url(name: str, url: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["DIRECT=HTTP://h/msmq/q", r"DIRECT=OS:h\q"])
-def test_names_of_other_protocols_are_not_ours(name: str) -> None:
+def test_names_of_other_protocols_are_refused(name: str) -> None:
     assert not schemes.names_endpoint(named(name))
 
 
@@ -48,7 +48,7 @@ def test_a_bare_url_needs_no_direct() -> None:
         ("/wsrm", ""),
     ],
 )
-def test_the_path_names_a_queue_of_ours_where_it_begins_as_ours_do(path: str, queue: str) -> None:
+def test_the_path_of_a_reliquary_endpoint_names_a_queue(path: str, queue: str) -> None:
     assert named(f"DIRECT=WSRM://h{path}").queue_path == queue
 
 

@@ -11,7 +11,7 @@ from reliquary.store.staging import StagedRows
 from tests.protocols.wsrm.wsrm_harness import WsrmBench, message
 
 
-def test_without_a_machine_nothing_is_due() -> None:
+def test_nothing_is_due_without_a_machine() -> None:
     state = State(StagedRows(MemoryDisk(TABLES)), WsrmSettings())
     assert state.acknowledgements_due("http://client.example/") == ()
 

@@ -17,7 +17,7 @@ from reliquary.protocols.wsrm.views import ranges_text, sequence, sequences, tot
 from tests.protocols.wsrm.known_sequences import NOON, add_inbound, add_outbound, empty
 
 
-def test_without_sequences_there_is_nothing_to_see() -> None:
+def test_a_manager_without_sequences_lists_none() -> None:
     state = empty()
     assert list(sequences(state)) == []
     assert sequence(state, 1) is None
@@ -26,7 +26,7 @@ def test_without_sequences_there_is_nothing_to_see() -> None:
     assert (found.unacknowledged, found.held) == (0, 0)
 
 
-def test_one_that_comes_in_shows_what_came_and_what_is_missing() -> None:
+def test_an_incoming_sequence_shows_received_and_missing_numbers() -> None:
     state = empty()
     made = add_inbound(state, 3, Received(ranges=((1, 5), (7, 7)), last=9), offered=4)
     made.buffered, made.duplicates, made.dropped = {7: 100}, 2, 1
@@ -56,7 +56,7 @@ def test_one_that_comes_in_shows_what_came_and_what_is_missing() -> None:
     )
 
 
-def test_one_that_has_ended_says_when() -> None:
+def test_an_ended_sequence_shows_the_time_of_its_end() -> None:
     state = empty()
     add_inbound(state, 1, Received(phase=InboundPhase.ENDED, ended=later(NOON, seconds(9))))
     [view] = sequences(state)
@@ -73,7 +73,7 @@ def test_the_last_number_is_what_came_where_the_source_did_not_say_it() -> None:
     assert (view.last, view.gaps) == (4, "1")
 
 
-def test_one_that_goes_out_shows_what_is_unacknowledged_and_how_much_room_there_is() -> None:
+def test_an_outgoing_sequence_shows_unacknowledged_messages_and_the_room() -> None:
     state = empty()
     made = add_outbound(state, 2, (3, 5), phase=OutboundPhase.OPEN, last=5, acknowledged=((1, 2), (4, 4)))
     made.retransmissions, made.used = 6, later(NOON, seconds(1))
@@ -106,7 +106,7 @@ def test_a_destination_that_never_said_how_much_room_it_has_shows_none() -> None
     assert (view.state, view.room, view.polling) == ("creating", None, False)
 
 
-def test_one_to_a_client_that_cannot_be_reached_has_no_address() -> None:
+def test_a_sequence_to_an_unreachable_client_has_no_address() -> None:
     state = empty()
     add_inbound(state, 1, Received(), offered=2)
     add_outbound(state, 2, target=None, offered_by=1)
@@ -121,7 +121,7 @@ def test_what_we_offered_is_shown_with_the_sequence_that_offered_it() -> None:
     assert [(view.number, view.pair) for view in sequences(state)] == [(1, 2), (2, 1), (3, 0)]
 
 
-def test_all_are_listed_by_their_numbers_and_found_by_them() -> None:
+def test_sequences_are_listed_and_found_by_their_numbers() -> None:
     state = empty()
     for number in (5, 2):
         add_inbound(state, number, Received())

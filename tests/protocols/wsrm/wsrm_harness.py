@@ -131,7 +131,7 @@ class WsrmBench(ProtocolBench):
         return [(post, decode(post.content_type, post.body)) for post in posts]
 
     def answer(self, post: Post, envelope: Envelope | None = None, status: int = 0) -> None:
-        """The response to a request of ours comes."""
+        """Deliver the response to a request of the source."""
         if envelope is None:
             self.handle(PostEnded(post.route, post.epoch, post.ticket, status or 202))
         else:
@@ -143,7 +143,7 @@ class WsrmBench(ProtocolBench):
             )
 
     def fail(self, post: Post, failure: Failure = Failure.TIMED_OUT) -> None:
-        """Report that a request of ours will have no response."""
+        """Report that a request of the source will have no response."""
         self.handle(PostEnded(post.route, post.epoch, post.ticket, failure=failure))
 
 

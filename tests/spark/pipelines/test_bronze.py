@@ -1,4 +1,4 @@
-"""Which files of a history are read, and whose query a checkpoint is."""
+"""Tests which files of a history are read, and whose query a checkpoint is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which days are computed anew; what they hold is shown with the lake."""
+"""Tests which days are computed again; test_lake shows the numbers."""
 
 from __future__ import annotations
 

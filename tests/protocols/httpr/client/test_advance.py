@@ -1,4 +1,4 @@
-"""Which request the client sends next: the flows of chapter 4, and restarts at every step."""
+"""Tests which request the client sends next: the flows of chapter 4, and restarts at every step."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_a_lost_response_is_found_out_in_a_new_session(crash: bool) -> None:
 
 @pytest.mark.spec("HR-053")
 @pytest.mark.httpr("F4")
-def test_what_is_rolled_back_goes_again_under_a_new_id_in_its_session() -> None:
+def test_rolled_back_messages_are_sent_again_under_a_new_id_in_the_session() -> None:
     bench, far = ClientBench(), Far()
     bench.send(ORDERS, b"a")
     bench.answer(far)
@@ -226,7 +226,7 @@ def test_push_and_pull_over_one_channel() -> None:
 @pytest.mark.parametrize("settings", [HttprSettings(), SESSIONLESS, FETCHES, EXCHANGES],
                          ids=["session", "sessionless", "fetches", "exchanges"])  # fmt: skip
 @pytest.mark.parametrize("step", range(9))
-def test_each_message_arrives_once_and_in_order(misfortune: str, settings: HttprSettings, step: int) -> None:
+def test_messages_arrive_once_and_in_order(misfortune: str, settings: HttprSettings, step: int) -> None:
     sessionless = settings is SESSIONLESS
     small = (("maximum_batch_size", "2"), ("maximum_pipeline_depth", "3"))
     bench, far = ClientBench(settings=settings), Far(sessions=not sessionless, capabilities=small)

@@ -109,7 +109,7 @@ def test_the_queue_knows_how_its_connection_is() -> None:
 
 @pytest.mark.spec("HR-042", "HR-043")
 @pytest.mark.httpr("T31")
-def test_a_response_of_an_older_connection_is_not_heard() -> None:
+def test_a_response_of_an_older_connection_is_ignored() -> None:
     bench, far = ClientBench(), Far()
     bench.send(ORDERS, b"a")
     bench.answer(far)

@@ -1,4 +1,4 @@
-"""How many requests may be pending, and how long a session lasts."""
+"""Tests how many requests may be pending, and how long a session lasts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which channel brings which queue."""
+"""Tests which channel brings which queue."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_the_name_of_a_channel(peer: Peer, sending: str, fetching: str) -> None:
     assert fetching_channel(peer) == fetching
 
 
-def test_without_a_destination_there_is_a_plain_one() -> None:
+def test_messages_without_a_destination_use_a_plain_channel() -> None:
     assert sending_channel(Peer(responder=AGENT), "") == "default"
 
 

@@ -1,4 +1,4 @@
-"""What the pending requests of a connection are."""
+"""Tests what the pending requests of a connection are."""
 
 from __future__ import annotations
 

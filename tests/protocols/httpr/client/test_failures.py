@@ -1,4 +1,7 @@
-"""Errors of servers and lost responses: at once, after a rest, or when a person has helped."""
+"""Tests errors of servers and lost responses.
+
+A retry at once, after a pause, or after help of an administrator.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,7 @@ def pushing(*bodies: bytes) -> tuple[ClientBench, Far]:
 @pytest.mark.spec("HR-083", "HR-084")
 @pytest.mark.httpr("T34")
 @pytest.mark.parametrize("number", ErrorNumber)
-def test_whatever_the_error_nothing_is_lost_that_may_still_go(number: ErrorNumber) -> None:
+def test_no_error_loses_a_message_that_can_still_be_sent(number: ErrorNumber) -> None:
     bench, far = pushing(b"a")
     bench.respond(bench.next_request(), refused(number, 1))
     bench.advance(60)
@@ -52,7 +55,7 @@ def test_whatever_the_error_nothing_is_lost_that_may_still_go(number: ErrorNumbe
 
 
 @pytest.mark.parametrize("number", [each for each in ErrorNumber if REACTIONS[each] is Reaction.WAIT])
-def test_where_only_a_person_can_help_a_warning_is_logged_and_the_pause_is_long(number: ErrorNumber) -> None:
+def test_an_error_that_needs_an_administrator_is_logged_and_causes_a_long_pause(number: ErrorNumber) -> None:
     bench, far = pushing(b"a")
     bench.respond(bench.next_request(), refused(number, 1))
     assert [each.what for each in bench.warnings] == ["a channel waits for an administrator"]
@@ -74,7 +77,7 @@ def test_an_unknown_session_is_followed_by_a_new_one_at_once() -> None:
     assert far.stored == [b"a"]
 
 
-def test_but_not_for_ever_at_once() -> None:
+def test_immediate_retries_are_limited() -> None:
     bench, far = pushing(b"a")
     bench.respond(bench.next_request(), refused(ErrorNumber.SESSION_IDENTIFIER_NOT_RECOGNISED))
     bench.answer(far)
@@ -101,7 +104,7 @@ def test_each_failure_in_a_row_makes_the_rest_longer_and_a_success_makes_it_shor
 
 @pytest.mark.httpr("T46")
 @pytest.mark.parametrize("failure", [each for each in Failure if each not in UNSENT])
-def test_whatever_is_lost_is_asked_for(failure: Failure) -> None:
+def test_the_outcome_of_every_lost_response_is_requested(failure: Failure) -> None:
     bench, far = pushing(b"a")
     push = bench.next_request()
     far.take(push)
@@ -115,7 +118,7 @@ def test_whatever_is_lost_is_asked_for(failure: Failure) -> None:
 
 @pytest.mark.spec("HR-053")
 @pytest.mark.parametrize("failure", sorted(UNSENT, key=str))
-def test_what_was_never_sent_is_not_in_doubt(failure: Failure) -> None:
+def test_an_unsent_batch_is_not_in_doubt(failure: Failure) -> None:
     bench, far = pushing(b"a", b"b")
     bench.fail(bench.next_request(), failure)
     assert bench.channel().in_doubt == ()
@@ -228,7 +231,7 @@ def test_messages_go_again_to_a_queue_that_may_be_made_soon_and_others_go_on() -
     assert (bench.link().refused, bench.client_channel().refusals.missing) == (0, {})
 
 
-def test_but_not_for_ever() -> None:
+def test_retries_for_a_missing_queue_are_limited() -> None:
     bench, far = pushing(b"a", b"b")
     far.refused, far.refusal = frozenset({b"a", b"b"}), ErrorNumber.SINK_NOT_KNOWN
     for _ in range(14):

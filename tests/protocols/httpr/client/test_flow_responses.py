@@ -1,4 +1,4 @@
-"""What responses to PUSH, PULL and EXCHANGE mean for the batches that are in doubt."""
+"""Tests what responses to PUSH, PULL and EXCHANGE mean for the batches that are in doubt."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_later_outcome_commits_the_earlier_batches_too() -> None:
 
 
 @pytest.mark.spec("HR-020", "HR-067")
-def test_when_all_is_answered_and_something_is_in_doubt_a_report_asks_for_it() -> None:
+def test_a_report_follows_when_all_is_answered_and_a_batch_is_in_doubt() -> None:
     bench, far, pushes = pipelined()
     for push in pushes:
         far.take(push)
@@ -77,7 +77,7 @@ def test_when_all_is_answered_and_something_is_in_doubt_a_report_asks_for_it() -
 
 
 @pytest.mark.spec("HR-053", "HR-062")
-def test_without_pipelining_a_missing_outcome_is_asked_for_at_once() -> None:
+def test_a_missing_outcome_is_requested_at_once_without_pipelining() -> None:
     settings = HttprSettings(peers=(Peer(responder=AGENT, sessions=False),))
     bench, far = ClientBench(settings=settings), Far(sessions=False)
     bench.send(ORDERS, b"a")
@@ -92,7 +92,7 @@ def test_without_pipelining_a_missing_outcome_is_asked_for_at_once() -> None:
 
 @pytest.mark.spec("HR-053")
 @pytest.mark.httpr("T23")
-def test_after_a_rollback_what_was_behind_it_is_there_again_and_later_responses_are_not_heard() -> None:
+def test_a_rollback_returns_the_batches_behind_it_and_later_responses_are_ignored() -> None:
     bench, far, pushes = pipelined()
     far.take(pushes[0])
     bench.respond(pushes[0], says(None, None))

@@ -20,7 +20,7 @@ GRI, PUSH, PULL, EXCHANGE, REPORT = Command
 
 @pytest.mark.spec("HR-026", "HR-065", "HR-034")
 @pytest.mark.httpr("T26")
-def test_a_server_without_sessions_is_spoken_to_without() -> None:
+def test_a_server_without_sessions_gets_requests_without_a_session() -> None:
     bench, far = ClientBench(), Far(sessions=False)
     bench.send(ORDERS, b"a")
     bench.talk(far)
@@ -37,7 +37,7 @@ def test_a_server_without_sessions_is_spoken_to_without() -> None:
 
 @pytest.mark.spec("HR-024", "HR-037", "HR-038", "HR-039")
 @pytest.mark.httpr("T24")
-def test_what_was_agreed_holds_for_one_session() -> None:
+def test_the_agreed_capabilities_are_valid_for_one_session() -> None:
     bench, far = ClientBench(), Far(capabilities=(("maximum_batch_size", "5"),))
     bench.send(ORDERS, *[b"x"] * 6)
     bench.answer(far)

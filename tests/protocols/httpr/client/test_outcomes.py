@@ -1,4 +1,4 @@
-"""What a response says of batches in doubt, and the guard that makes it safe."""
+"""Tests what a response says of batches in doubt, and the guard that makes it safe."""
 
 from __future__ import annotations
 

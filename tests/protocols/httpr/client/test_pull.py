@@ -93,7 +93,7 @@ def test_an_empty_batch_is_acknowledged() -> None:
 
 
 @pytest.mark.spec("HR-071")
-def test_what_cannot_be_taken_is_rolled_back_by_report_and_fetched_again_after_a_rest() -> None:
+def test_a_refused_batch_is_rolled_back_by_report_and_fetched_again_after_a_pause() -> None:
     far = Far(capabilities=(("maximum_pipeline_depth", "1"),))
     far.offer(b"a")
     bench = ClientBench("other", settings=FETCHES)  # there is no queue "orders"
@@ -113,7 +113,7 @@ def test_what_cannot_be_taken_is_rolled_back_by_report_and_fetched_again_after_a
     assert bench.channel().last_received_id == 3
 
 
-def test_what_was_pipelined_behind_a_batch_that_cannot_be_taken_is_not_heard() -> None:
+def test_responses_behind_a_refused_batch_are_ignored() -> None:
     far = Far(capabilities=(("maximum_batch_size", "1"),))
     far.offer(b"a")
     bench = fetching(FETCHES, far)
@@ -140,7 +140,7 @@ def test_what_was_pipelined_behind_a_batch_that_cannot_be_taken_is_not_heard() -
     ],
     ids=["a queue of ours", "no target", "no queue", "a queue of theirs"],
 )
-def test_where_fetched_messages_go(fields: str, queue: str) -> None:
+def test_fetched_messages_are_stored_in_their_queues(fields: str, queue: str) -> None:
     settings = HttprSettings(peers=(Peer(responder=AGENT, pull=True, into="inbox"),))
     bench = fetching(settings, None, "orders", "inbox")
     bench.respond(bench.next_request(), batch(1), Carried(fields, b"a"))
@@ -219,7 +219,7 @@ def test_a_peer_that_does_not_wait_is_not_asked_all_the_time() -> None:
 
 
 @pytest.mark.httpr("T39")
-def test_over_a_channel_that_brings_messages_too_no_pull_waits_long() -> None:
+def test_no_pull_waits_long_over_a_channel_that_also_sends() -> None:
     settings = HttprSettings(peers=(Peer(responder=AGENT, pull=True, exchange=True),))
     bench = fetching(settings)
     assert bench.unanswered[0].wait == 100_000

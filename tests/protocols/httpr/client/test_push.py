@@ -76,7 +76,7 @@ def test_a_message_that_is_too_large_goes_to_the_dead_letters_and_blocks_no_othe
     assert [each.what for each in bench.warnings] == ["messages cannot be delivered"]
 
 
-def test_a_queue_that_is_gone_is_not_asked_again() -> None:
+def test_a_deleted_queue_is_not_asked_again() -> None:
     bench, far = ClientBench(settings=SHARED), Far()
     bench.send(ORDERS, b"a")
     bench.talk(far)

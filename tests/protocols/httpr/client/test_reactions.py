@@ -1,4 +1,4 @@
-"""What an error of a server means: none is missing."""
+"""Tests what an error of a server means: none is missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is in doubt is found out: GET-RESPONDER-INFO, REPORT, and the guard that makes it safe."""
+"""Tests REPORT and GET-RESPONDER-INFO, which resolve batches in doubt, and the guard that makes it safe."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_zeros_let_us_forget_what_came() -> None:
 
 
 @pytest.mark.spec("HR-053")
-def test_a_report_without_an_outcome_tells_nothing() -> None:
+def test_a_report_without_an_outcome_settles_nothing() -> None:
     bench, far = ClientBench(), Far()
     bench.send(ORDERS, b"a")
     bench.answer(far)

@@ -1,4 +1,4 @@
-"""What our requests have in them."""
+"""Tests the fields of requests."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_requests_of_a_session_as_they_are_written() -> None:
 
 
 @pytest.mark.spec("HR-061", "HR-088")
-def test_without_a_session_every_request_names_its_requester() -> None:
+def test_every_request_without_a_session_names_its_requester() -> None:
     settings = HttprSettings(peers=(Peer(responder=AGENT, sessions=False),))
     bench, far = ClientBench(settings=settings), Far(sessions=False)
     for body in (b"a", b"b"):

@@ -1,4 +1,4 @@
-"""How long the peer may wait before it responds."""
+"""Tests how long the peer may wait before it responds."""
 
 from __future__ import annotations
 

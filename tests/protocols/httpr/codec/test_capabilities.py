@@ -1,4 +1,4 @@
-"""What is proposed, granted and agreed."""
+"""Tests what is proposed, granted and agreed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NUMBERS = [name for name in KNOWN if name not in {"flows", "session_support"}]
 # -- text
 
 
-def test_what_is_not_said_has_its_default() -> None:
+def test_missing_capabilities_have_their_defaults() -> None:
     assert read_capabilities("") == Capabilities()
     assert asdict(Capabilities()) == {
         "idle_session_interval": 10,
@@ -117,7 +117,7 @@ def test_a_capability_may_be_named_twice_with_an_equal_value() -> None:
         *("=5", "a b=5", "(x)", 'x="1', 'x="1"2"'),
     ],
 )
-def test_what_makes_no_sense_is_refused(text: str) -> None:
+def test_invalid_capabilities_are_refused(text: str) -> None:
     with pytest.raises(HttprFault) as refused:
         read_capabilities(text)
     assert refused.value.number == 520
@@ -138,7 +138,9 @@ def no_more(low: Capabilities, high: Capabilities) -> bool:
 @pytest.mark.spec("HR-037", "HR-091", "HR-123")
 @settings(max_examples=60)
 @given(vectors(), vectors())
-def test_what_is_granted_is_the_most_that_both_can(proposed: Capabilities, offered: Capabilities) -> None:
+def test_the_granted_capabilities_are_the_highest_of_both_sides(
+    proposed: Capabilities, offered: Capabilities
+) -> None:
     grant = granted(proposed, offered)
     assert no_more(grant, proposed)
     assert no_more(grant, offered)
@@ -151,7 +153,7 @@ def test_what_is_granted_is_the_most_that_both_can(proposed: Capabilities, offer
 @pytest.mark.spec("HR-037", "HR-064", "HR-092")
 @settings(max_examples=60)
 @given(vectors(), vectors())
-def test_both_sides_keep_one_outcome_afterwards(proposed: Capabilities, offered: Capabilities) -> None:
+def test_client_and_server_agree_on_one_result(proposed: Capabilities, offered: Capabilities) -> None:
     grant = granted(proposed, offered)
     if grant.flows and (grant.sessions or grant.sessionless):
         answer = lowered(proposed, grant)

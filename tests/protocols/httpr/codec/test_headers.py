@@ -162,7 +162,7 @@ def test_a_header_is_written_in_the_order_of_the_grammar() -> None:
 
 
 @given(requests(sorted(FLOWS, key=str)))
-def test_what_is_usual_is_read_as_all_else(header: RequestHeader) -> None:
+def test_a_usual_header_is_read_like_any_other(header: RequestHeader) -> None:
     usual = RequestHeader(
         command=header.command,
         session_id="ABC123",
@@ -186,7 +186,7 @@ def test_what_is_usual_is_read_as_all_else(header: RequestHeader) -> None:
         (b"PUSH ", b"push "),
     ],
 )
-def test_what_is_not_quite_usual_is_read_too(old: bytes, new: bytes) -> None:
+def test_an_almost_usual_header_is_read_too(old: bytes, new: bytes) -> None:
     block = (PUSH + b"\r\n").replace(old, new)
     assert block != PUSH + b"\r\n"
     assert headers._USUAL_REQUEST(block) is None
@@ -266,7 +266,7 @@ def test_a_missing_version_is_read_only_where_that_was_allowed() -> None:
 @pytest.mark.httpr("T35")
 @pytest.mark.spec("HR-086")
 @pytest.mark.parametrize("version", ["HTTPR/2.0", "HTTPR/1.1", "httpr/0.9", "HTTPR/10.0"])
-def test_another_version_is_refused_whatever_it_says(version: str) -> None:
+def test_another_version_is_refused_in_every_header(version: str) -> None:
     assert refusal(f"request:NEGOTIATE {version}\r\nwhatever:it is\r\n\r\n".encode()) == 530
     with pytest.raises(HttprFault) as refused:
         read_response(f"{version}\r\n\r\n".encode())

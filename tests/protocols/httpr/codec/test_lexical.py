@@ -119,7 +119,7 @@ def test_a_date_goes_both_ways(moment: datetime) -> None:
         "",
     ],
 )
-def test_what_is_no_date_to_the_letter_is_refused(text: str) -> None:
+def test_an_inexact_date_is_refused(text: str) -> None:
     with pytest.raises(HttprFault, match="06 Nov 1994") as refused:
         read_date(text)
     assert refused.value.number is MALFORMED

@@ -424,7 +424,7 @@ def pieces(events: list[BodyPart]) -> list[bytes]:
     return [event.data for event in events if isinstance(event, LargePiece)]
 
 
-def test_a_large_message_comes_in_pieces_whatever_the_split() -> None:
+def test_a_large_message_comes_in_pieces_for_every_split() -> None:
     body = random.Random(1).randbytes(LARGE + PIECE // 2)
     data = message_head("app-x:1\r\n", len(body)) + body
     expected = large([data])

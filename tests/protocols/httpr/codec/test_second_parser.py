@@ -127,7 +127,7 @@ def agree(data: bytes, *, request: bool) -> bool:
 
 
 @pytest.mark.parametrize("name", VECTORS)
-def test_both_read_the_vectors(name: str) -> None:
+def test_the_parsers_read_the_vectors_alike(name: str) -> None:
     assert agree(VECTORS[name].data, request=name in REQUESTS)
 
 
@@ -142,7 +142,7 @@ def in_chunks(batch: list[Carried]) -> bytes:
 
 @settings(max_examples=50)
 @given(requests(), batches)
-def test_both_read_what_we_write_as_a_request(header: RequestHeader, batch: list[Carried]) -> None:
+def test_the_parsers_read_written_requests_alike(header: RequestHeader, batch: list[Carried]) -> None:
     block = encode_request(header)
     if header.command not in SENDS:
         assert agree(block, request=True)
@@ -153,7 +153,7 @@ def test_both_read_what_we_write_as_a_request(header: RequestHeader, batch: list
 
 @settings(max_examples=50)
 @given(responses(), batches)
-def test_both_read_what_we_write_as_a_response(header: ResponseHeader, batch: list[Carried]) -> None:
+def test_the_parsers_read_written_responses_alike(header: ResponseHeader, batch: list[Carried]) -> None:
     block = encode_response(header)
     if header.transaction_id is not None:
         block += batch_bytes([(each.header, each.body) for each in batch])
@@ -161,14 +161,14 @@ def test_both_read_what_we_write_as_a_response(header: ResponseHeader, batch: li
 
 
 @pytest.mark.parametrize("request_", [True, False], ids=["requests", "responses"])
-def test_both_refuse_every_damaged_body(request_: bool) -> None:
+def test_the_parsers_refuse_every_damaged_body(request_: bool) -> None:
     chance = random.Random(5)
     bodies = [each.data for each in (REQUESTS if request_ else RESPONSES).values()]
     read = sum(agree(damaged(chance.choice(bodies), chance), request=request_) for _ in range(ROUNDS))
     assert ROUNDS // 50 < read < ROUNDS * 3 // 4
 
 
-def test_both_read_a_header_that_is_like_the_one_before_as_if_it_were_the_first() -> None:
+def test_the_parsers_read_a_repeated_header_like_a_first_one() -> None:
     chance = random.Random(9)
     push = b"request:PUSH HTTPR/1.0\r\nsessionid:1\r\ntransactionid:0000000000000001\r\n\r\n"
     message = b"message-size:12\r\ntarget-uri:httpr://a/b#c\r\nmessage-id:ab.1234\r\n\r\ntwelve bytes\r\n"

@@ -33,7 +33,7 @@ def test_what_cannot_be_read_is_refused_and_changes_nothing(number: int) -> None
 
 
 @pytest.mark.spec("HR-031", "HR-050")
-def test_after_each_step_what_is_rebuilt_equals_what_is_live() -> None:
+def test_the_rebuilt_state_equals_the_live_state_after_each_step() -> None:
     bench = HttprBench()
     client = Client(bench)
     steps: list[tuple[str, dict[str, Any]]] = [

@@ -251,7 +251,7 @@ class RandomRun:
 @pytest.mark.spec("HR-001", "HR-050", "HR-053", "HR-055", "HR-082")
 @pytest.mark.httpr("T14", "T17", "T23", "T31")
 @pytest.mark.parametrize("depth", [1, 3])
-def test_each_message_arrives_once_and_in_its_order_whatever_happens(depth: int) -> None:
+def test_messages_arrive_once_and_in_order_in_every_run(depth: int) -> None:
     for seed in range(SEEDS):
         run = RandomRun(seed, depth)
         run.play()
@@ -270,7 +270,7 @@ def deaf(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.spec("HR-041", "HR-125")
-def test_who_believes_get_responder_info_alone_needs_a_server_that_is_deaf_to_older_connections(
+def test_a_client_that_trusts_get_responder_info_needs_a_server_that_ignores_older_connections(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     runs = [RandomRun(seed, 1, by_info=True) for seed in range(SEEDS)]

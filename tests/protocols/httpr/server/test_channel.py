@@ -1,4 +1,4 @@
-"""When a batch that is fetched must be closed: five limits, each the least once."""
+"""Tests when a batch that is fetched must be closed: five limits, each the least once."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_the_least_of_the_limits_holds(batch: PullInProgress, milliseconds: int)
 
 
 @pytest.mark.spec("HR-027")
-def test_what_is_pipelined() -> None:
+def test_requests_of_a_session_are_pipelined() -> None:
     session = Session("A", Capabilities(maximum_pipeline_depth=2), ANONYMOUS, Instant(0))
     request = PendingRequest(RequestArrived(1, 1, "orders", HEADER), HEADER, Instant(0), session.agreed)
     assert not request.pipelined, "without a session nothing is"

@@ -72,7 +72,7 @@ def test_a_header_of_a_channel_that_is_not_known_ends_nothing() -> None:
     assert client.bench.cuts == []
 
 
-def test_a_connection_that_is_gone_need_not_be_cut() -> None:
+def test_a_lost_connection_is_not_cut() -> None:
     client = Client(HttprBench())
     client.push(1, b"a")
     older = client.connection
@@ -98,7 +98,7 @@ def test_a_connection_that_breaks_leaves_the_session_and_no_request() -> None:
     assert (pair(answer), ends(answer)) == ((COMMIT, 0), True)
 
 
-def test_connections_that_are_gone_are_not_remembered() -> None:
+def test_lost_connections_are_forgotten() -> None:
     client = Client(HttprBench())
     for batch in range(1, 20):
         client.push(batch, b"a")

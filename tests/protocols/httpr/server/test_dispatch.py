@@ -50,7 +50,7 @@ def test_a_request_without_a_session_ends_the_session_of_its_channel() -> None:
 
 @pytest.mark.spec("HR-012", "HR-062")
 @pytest.mark.httpr("T07")
-def test_without_a_session_there_is_one_request_at_a_time() -> None:
+def test_requests_without_a_session_are_served_one_at_a_time() -> None:
     client = Client(HttprBench())
     first = client.pull_later(capabilities=WAITS)
     second = client.ask_later(Command.PUSH, b"a", transaction_id=1)

@@ -1,4 +1,4 @@
-"""Which channel a request is for, and who may use it, in the order of the checks."""
+"""Tests which channel a request is for, and who may use it, in the order of the checks."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ SIMPLE = HttprSettings(offered=replace(OFFERED, sessions=False))
 
 @pytest.mark.spec("HR-025", "HR-063", "HR-066", "HR-105")
 @pytest.mark.httpr("T25", "H1", "H2")
-def test_get_responder_info_begins_a_session_and_tells_how_far_the_channel_got() -> None:
+def test_get_responder_info_begins_a_session_and_returns_the_last_outcome() -> None:
     client = Client(HttprBench())
     header = client.begin().header
     assert (header.version, header.responder, header.session) == (VERSION, f"{ORIGIN}/httpr/orders", None)

@@ -316,7 +316,7 @@ def test_a_message_whose_time_is_over_is_not_presented() -> None:
     assert bodies(client.pull(0)) == [b"b"]
 
 
-def test_outgoing_queues_that_are_gone_are_no_error() -> None:
+def test_deleted_outgoing_queues_are_no_error() -> None:
     client = Client(HttprBench(), service="mq")
     client.bench.httpr.state.waiting = {77: "DIRECT=HTTPR://client.example/app#in"}
     answer = client.pull(0)
@@ -404,7 +404,7 @@ def test_queues_are_watched_while_a_client_waits() -> None:
 
 
 @pytest.mark.spec("HR-117")
-def test_a_batch_whose_client_is_gone_was_not_sent() -> None:
+def test_a_batch_for_a_lost_client_was_not_sent() -> None:
     client = Client(HttprBench())
     client.pull_later(capabilities=SLOW)
     client.bench.send("orders", b"a")

@@ -1,4 +1,4 @@
-"""Batches that come: all of them or nothing, once, in their order, and the outcome tells the truth."""
+"""Batches are stored completely or not at all, once and in order, and the outcome is correct."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def test_a_destination_that_is_not_known_rolls_the_batch_back(fields: tuple[str,
     assert client.bench.bodies() == []
 
 
-def test_each_message_goes_where_it_is_addressed() -> None:
+def test_messages_are_stored_in_the_addressed_queues() -> None:
     client = Client(HttprBench("orders", "invoices"))
     there = assured(b"b", "target-uri:httpr://bench.example/httpr/mq#invoices")
     assert pair(client.push(1, b"a", there, b"c")) == (COMMIT, 1)
@@ -176,7 +176,7 @@ def test_each_message_goes_where_it_is_addressed() -> None:
 
 @pytest.mark.spec("HR-049")
 @pytest.mark.httpr("T36")
-def test_only_user_ids_that_are_allowed() -> None:
+def test_messages_with_other_user_ids_are_refused() -> None:
     client = Client(HttprBench(settings=HttprSettings(user_ids=("alice",))))
     answer = client.push(1, assured(b"a", "user-id:alice"), assured(b"b", "user-id:mallory"))
     assert (error(answer), pair(answer), ends(answer)) == (526, (ROLLBACK, 1), True)

@@ -18,7 +18,7 @@ def test_every_error_has_a_row_and_every_refused_hold_an_error() -> None:
 
 
 @pytest.mark.spec("HR-084")
-def test_which_errors_roll_the_batch_back() -> None:
+def test_some_errors_roll_the_batch_back() -> None:
     assert {number for number, row in REFUSALS.items() if row.said is Said.ROLLED_BACK} == ROLL_BACK
     assert REFUSALS[ErrorNumber.ADMINISTRATOR_CLOSED].said is Said.STANDING
 

@@ -31,7 +31,7 @@ def test_no_two_sessions_ever_share_a_name() -> None:
     assert len(set(names)) == len(names)
 
 
-def test_names_of_sessions_are_short_for_ever() -> None:
+def test_names_of_sessions_stay_short() -> None:
     assert base_36(0) == "0"
     assert base_36(36**12 - 1) == "Z" * 12
 

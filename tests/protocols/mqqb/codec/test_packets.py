@@ -119,7 +119,7 @@ def read_twice(data: bytes) -> tuple[dict[str, Any] | None, dict[str, Any] | Non
 @pytest.mark.spec("QB-007", "QB-022")
 @pytest.mark.mqqb("T-14")
 @given(st.one_of(internal_packets, messages))
-def test_both_decoders_read_any_packet_alike(packet: Packet) -> None:
+def test_the_decoders_read_any_packet_alike(packet: Packet) -> None:
     first, second = read_twice(packet.encode())
     assert first is not None
     assert first == second

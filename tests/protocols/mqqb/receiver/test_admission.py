@@ -1,4 +1,4 @@
-"""What a client invents has limits, and a message beyond them stays with its sender."""
+"""Streams and senders of a client are limited, and a message beyond a limit stays with its sender."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_a_crowd_of_invented_senders_stays_within_a_limit_and_its_session_goes_o
     assert [each.body.number for each in honest.order_acks] == [2]
 
 
-def test_one_address_cannot_take_the_streams_of_another() -> None:
+def test_an_address_cannot_use_the_streams_of_another() -> None:
     bench = bench_with(streams=10, streams_per_address=5)
     invent(bench.accepted(ELSEWHERE), range(1, 51))
     assert len(bench.mqqb.places) == 5
@@ -165,7 +165,7 @@ def test_a_sender_that_fetches_its_refusals_goes_on_beside_a_crowd_that_does_not
     ),
     st.booleans(),
 )
-def test_whatever_comes_the_counts_are_those_of_the_rows(
+def test_the_counts_equal_those_of_the_rows_in_every_run(
     arrivals: list[tuple[int, int, str]], crash: bool
 ) -> None:
     bench = bench_with(streams=12, streams_per_address=5, senders=6)

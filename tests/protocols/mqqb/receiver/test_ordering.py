@@ -29,7 +29,7 @@ def test_every_end_in_a_queue_is_reported() -> None:
     assert MessageClass.ACK_RECEIVE in REPORTED
 
 
-def test_an_owed_acknowledgement_dials_its_sender_three_times_only() -> None:
+def test_an_acknowledgement_without_a_session_dials_its_sender_only_three_times() -> None:
     bench = MqqbBench()
     bench.create("ledger", transactional=True)
     peer = bench.accepted()
@@ -58,7 +58,7 @@ def test_an_order_acknowledgement_waits_for_the_refusal_it_would_hide() -> None:
     assert len(peer.order_acks) == 1
 
 
-def test_an_order_acknowledgement_does_not_wait_for_ever() -> None:
+def test_the_wait_of_an_order_acknowledgement_is_limited() -> None:
     bench = MqqbBench()
     peer = bench.accepted()
     peer.user(b"1", to="TCP:10.0.0.2\\private$\\nowhere", stream=(1, 0))
@@ -67,7 +67,7 @@ def test_an_order_acknowledgement_does_not_wait_for_ever() -> None:
 
 
 @pytest.mark.parametrize("crash", [False, True], ids=["stopped", "killed"])
-def test_after_a_restart_too_it_waits_for_the_refusal_it_would_hide(crash: bool) -> None:
+def test_an_order_acknowledgement_waits_for_refusals_also_after_a_restart(crash: bool) -> None:
     """The refusal waits in an outgoing queue on disk; the order acknowledgement is made anew."""
     bench = MqqbBench()
     peer = bench.accepted()
@@ -83,7 +83,7 @@ def test_after_a_restart_too_it_waits_for_the_refusal_it_would_hide(crash: bool)
     assert [each.body.number for each in again.order_acks] == [1]
 
 
-def test_a_sender_that_comes_late_learns_of_the_refusal_first() -> None:
+def test_a_sender_that_connects_late_gets_the_refusal_first() -> None:
     bench = MqqbBench()
     peer = bench.accepted()
     peer.user(b"1", to="TCP:10.0.0.2\\private$\\nowhere", stream=(1, 0))

@@ -1,4 +1,4 @@
-"""What a SessionHeader says about packets: counters of 16 bits, in any state of the session."""
+"""Tests what a SessionHeader says about packets: counters of 16 bits, in any state of the session."""
 
 from __future__ import annotations
 

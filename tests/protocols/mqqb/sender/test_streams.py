@@ -32,7 +32,7 @@ def test_a_purge_ends_the_stream_and_its_wait() -> None:
 
 
 @pytest.mark.parametrize("transactional", [False, True], ids=["recoverable", "transactional"])
-def test_one_sync_serves_for_several_windows(transactional: bool) -> None:
+def test_a_sync_serves_several_windows(transactional: bool) -> None:
     """The backlog is handed out ahead of the window; its packets leave at once, without a sync for each."""
     bench = MqqbBench(settings=MqqbSettings(window=4))
     bodies = [b"%d" % number for number in range(20 * 4)]

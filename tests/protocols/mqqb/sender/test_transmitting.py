@@ -64,7 +64,7 @@ def test_a_message_waits_for_the_sync_when_the_one_before_it_was_given_up_in_its
     assert of_turn(bench, peer) == [(SendPackets, [b"3"])]  # that 2 is passed over is not on disk yet
 
 
-def test_recoverable_packets_without_a_bit_do_not_grow_for_ever() -> None:
+def test_recoverable_packets_without_a_bit_are_limited() -> None:
     bench = MqqbBench()
     bench.send(ELSEWHERE, b"a")
     peer = bench.dialled()

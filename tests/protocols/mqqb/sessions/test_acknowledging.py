@@ -1,4 +1,4 @@
-"""SessionHeaders report each stored packet once, whatever the order of packets is."""
+"""SessionHeaders report each stored packet once, for any order of packets."""
 
 from __future__ import annotations
 

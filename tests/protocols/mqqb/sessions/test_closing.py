@@ -29,7 +29,7 @@ def test_bytes_that_are_no_packets_are_counted_and_warned_of() -> None:
     assert (bench.warnings[-1].about, bench.warnings[-1].why) == ("10.0.0.1", "no signature")
 
 
-def test_timers_of_sessions_that_are_gone_do_nothing() -> None:
+def test_timers_of_closed_sessions_have_no_effect() -> None:
     bench = MqqbBench()
     for rule in (
         closing.on_initialization,

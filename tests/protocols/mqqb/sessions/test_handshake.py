@@ -1,4 +1,4 @@
-"""The handshake of a session."""
+"""Tests the handshake of a session."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.protocols.mqqb.mqqb_harness import ELSEWHERE, PEER, MqqbBench
 
 
 @pytest.mark.spec("QB-182", "QB-195", "QB-196")
-def test_both_roles_know_the_peer_when_the_session_is_open() -> None:
+def test_an_open_session_knows_its_peer_in_each_role() -> None:
     bench = MqqbBench()
     bench.send(ELSEWHERE, b"a")
     mine, theirs = bench.dialled(), bench.accepted("10.0.0.5")

@@ -1,4 +1,4 @@
-"""The table of the handshake."""
+"""Tests the table of the handshake."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def test_any_other_status_is_a_failure_that_names_it(status: int) -> None:
         (FaultStatus.SERVER_TOO_BUSY, HResult.INSUFFICIENT_RESOURCES),
     ],
 )
-def test_statuses_of_other_worlds_get_a_fitting_one_of_ours(status: int, expected: HResult) -> None:
+def test_foreign_statuses_are_translated(status: int, expected: HResult) -> None:
     assert failure("far", status).status is expected
 
 

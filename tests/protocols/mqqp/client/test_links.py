@@ -1,4 +1,4 @@
-"""Which link a request uses, and how long it stays open."""
+"""Tests which link a request uses, and how long it stays open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ends with a link."""
+"""Tests what ends with a link."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_handles_cursors_and_receipts_end_with_their_link() -> None:
 
 
 @pytest.mark.parametrize("why", Failure)
-def test_all_that_waits_fails_with_a_sentence_about_the_server(why: Failure) -> None:
+def test_waiting_requests_fail_with_a_sentence_about_the_server(why: Failure) -> None:
     two = TwoManagers()
     handle = two.open()
     callers = [
@@ -102,7 +102,7 @@ def test_the_next_request_opens_a_new_link() -> None:
     assert len({each.link for each in two.went}) == 2
 
 
-def test_a_cursor_that_was_being_opened_is_none_and_one_being_closed_is_gone() -> None:
+def test_a_cursor_that_is_being_opened_or_closed_does_not_exist_afterwards() -> None:
     two = TwoManagers()
     handle = two.open()
     cursor = two.ask(OpenCursor(0, handle)).handle
@@ -126,7 +126,7 @@ def test_a_browse_that_breaks_off_fails() -> None:
     assert two.answer_to(caller).status is HResult.REMOTE_MACHINE_NOT_AVAILABLE
 
 
-def test_what_comes_late_is_passed_over() -> None:
+def test_late_responses_are_ignored() -> None:
     two = TwoManagers(b"a")
     two.script[StartReceive2] = Silence.BEFORE
     handle = two.open()

@@ -1,4 +1,4 @@
-"""How queues of other managers are opened and closed."""
+"""Tests how queues of other managers are opened and closed."""
 
 from __future__ import annotations
 
@@ -73,7 +73,9 @@ def test_qm2qm_is_called_at_the_port_that_the_server_gives() -> None:
 @pytest.mark.parametrize(
     ("servers", "level"), [({}, 0), ({"routing_server": True}, 1), ({"directory_server": True}, 1)]
 )
-def test_the_server_learns_who_we_are_and_what_we_want(servers: dict[str, bool], level: int) -> None:
+def test_the_request_has_the_identity_and_the_access_of_the_client(
+    servers: dict[str, bool], level: int
+) -> None:
     two = TwoManagers()
     identity = two.here.state.identity()
     apply(two.here.state, ManagerNamed(replace(identity, **servers)))

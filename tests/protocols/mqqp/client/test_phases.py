@@ -18,7 +18,7 @@ from reliquary.protocols.mqqp.client.phases import (
 )
 
 
-def test_both_tables_answer_every_case() -> None:
+def test_the_tables_answer_every_case() -> None:
     assert set(LINKS) == set(product(LinkPhase, LinkMove))
     assert set(TASKS) == set(product(TaskPhase, TaskMove))
 

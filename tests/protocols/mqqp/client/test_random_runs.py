@@ -59,9 +59,9 @@ class RandomRuns(RuleBasedStateMachine):
         self.two = TwoManagers()
         self.sent = 0
         self.delivered: list[bytes] = []
-        """What readers received for good."""
+        """The messages that readers received permanently."""
         self.removed: list[bytes] = []
-        """What readers held, and were answered that it is gone."""
+        """The messages that readers locked and that were reported as removed."""
         self.unsure: set[bytes] = set()
         self.callers: dict[int, Any] = {}
         """The requests that have no answer yet."""
@@ -131,7 +131,7 @@ class RandomRuns(RuleBasedStateMachine):
 
     @rule(by_name=BY_NAME, count=st.integers(1, 3), wait=WAITS, hold=RESERVATIONS)
     def receive(self, by_name: bool, count: int, wait: Any, hold: Any) -> None:
-        """Let a reader receive a message, at once or with a lock."""
+        """Let a reader receive a message, with or without a lock."""
         queue = FAR if by_name or not self.handle else self.handle
         self._ask(ReceiveMessages(0, queue, count=count, timeout=wait, hold=hold))
 
@@ -231,7 +231,7 @@ class RandomRuns(RuleBasedStateMachine):
 
     @rule()
     def restart_there(self) -> None:
-        """The server's manager begins anew."""
+        """Restart the manager of the server."""
         self.two.restart_there()
         self.handle = 0
         self._hear()

@@ -56,7 +56,7 @@ def descriptor(two: TwoManagers) -> ReadDescriptor:
 
 @pytest.mark.spec("QP-015", "QP-040", "QP-041", "QP-070", "QP-071", "QP-151", "QP-152")
 @pytest.mark.mqqp("T14")
-def test_a_receive_is_two_calls_and_the_message_is_gone() -> None:
+def test_a_receive_is_two_calls_and_removes_the_message() -> None:
     two = TwoManagers(b"a", b"b")
     handle = two.open()
     answer = two.receive(handle)
@@ -209,7 +209,7 @@ def test_no_message_is_removed_before_all_have_come() -> None:
     assert two.methods[-4:] == ["StartReceive2", "StartReceive2", "EndReceive", "EndReceive"]
 
 
-def test_one_answer_has_a_limit_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_has_a_limit_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("reliquary.protocols.mqqp.client.reading.ANSWER_BYTES", 500)
     two = TwoManagers(b"a" * 200, b"b" * 200, b"c" * 200)
     assert len(bodies_of(two.receive(count=9))) == 2
@@ -362,7 +362,7 @@ def test_a_peek_at_a_message_that_cannot_be_rebuilt_fails() -> None:
     assert two.asked(EndReceive) == []
 
 
-def test_those_that_came_before_a_broken_one_are_delivered() -> None:
+def test_messages_before_a_broken_one_are_delivered() -> None:
     two = TwoManagers(b"a", b"b")
     broken = spoiled(two)
     two.script[StartReceive2] = lambda request: (

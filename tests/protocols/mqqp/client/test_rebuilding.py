@@ -35,7 +35,7 @@ def test_the_lookup_identifier_is_made_of_priority_and_sequential_id(priority: i
     assert (position.message, position.arrived) == (0xAB, 5 * SECOND)
 
 
-def test_it_is_the_one_that_the_server_has() -> None:
+def test_the_rebuilt_message_equals_that_of_the_server() -> None:
     two = TwoManagers()
     two.there.send("orders", b"a", priority=6)
     two.there.send("orders", b"b", priority=1)
@@ -55,12 +55,12 @@ def test_transactional_messages_are_ordered_by_arrival_alone() -> None:
     assert position.lookup_id == 9
 
 
-def test_without_a_sequential_id_the_request_number_tells_messages_apart() -> None:
+def test_the_request_number_distinguishes_messages_without_a_sequential_id() -> None:
     position = rebuild(packet(priority=7), 5, 0, 77).position
     assert (position.lookup_id, position.message) == (77, 0)
 
 
-def test_what_the_place_says_of_the_message_is_true() -> None:
+def test_the_position_agrees_with_the_message() -> None:
     express = rebuild(
         packet(delivery=Delivery.EXPRESS, sent_time=3, time_to_be_received=10), 5, 1, 1
     ).position

@@ -53,7 +53,7 @@ def test_all_of_a_receipt_is_ended(delete: bool) -> None:
     assert two.is_idle
 
 
-def test_single_messages_are_ended_and_the_receipt_lives_until_the_last() -> None:
+def test_single_messages_are_ended_and_the_receipt_stays_until_the_last() -> None:
     two = TwoManagers(b"a", b"b", b"c")
     answer = held(two, 3)
     first, second, third = (each.position.lookup_id for each in answer.messages)

@@ -70,7 +70,7 @@ def test_a_transaction_is_refused(request_: Any) -> None:
         OpenQueue(0, FAR, Access.RECEIVE, lease=Duration(0)),
     ],
 )
-def test_what_is_out_of_range_is_refused_as_for_a_queue_of_ours(request_: Any) -> None:
+def test_values_out_of_range_are_refused_as_for_a_local_queue(request_: Any) -> None:
     two = TwoManagers(b"a")
     field = "path" if hasattr(request_, "path") else "queue"
     expected = two.here.ask(replace(request_, **{field: "orders"}))
@@ -217,7 +217,7 @@ def test_users_do_not_share_what_they_named() -> None:
     assert two.methods.count("OpenRemoteQueue") == 2
 
 
-def test_one_name_in_other_letters_is_one_queue() -> None:
+def test_the_case_of_a_name_does_not_matter() -> None:
     two = TwoManagers(b"a")
     two.ask(PeekMessage(0, FAR))
     two.ask(PeekMessage(0, FAR.replace("orders", "ORDERS")))

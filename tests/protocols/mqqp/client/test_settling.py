@@ -37,7 +37,7 @@ def test_a_message_is_delivered_when_its_removal_is_confirmed() -> None:
 
 @pytest.mark.mqqp("T38")
 @pytest.mark.parametrize("notices", ["a broken connection", "the time of the call"])
-def test_a_lost_confirmation_delivers_once_though_the_message_is_gone(notices: str) -> None:
+def test_a_lost_confirmation_delivers_a_removed_message_once(notices: str) -> None:
     two = TwoManagers(b"a")
     two.script[EndReceive] = Silence.AFTER
     caller = two.begin(ReceiveMessages(0, FAR))

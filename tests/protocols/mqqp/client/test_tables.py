@@ -1,4 +1,4 @@
-"""What the client keeps on disk."""
+"""Tests what the client keeps on disk."""
 
 from __future__ import annotations
 

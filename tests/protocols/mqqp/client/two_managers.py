@@ -156,7 +156,7 @@ class TwoManagers:
     def receive(
         self, queue: int | str = FAR, *, timeout: float | None = 0, hold: float = 0, **parts: Any
     ) -> Any:
-        """Receive; time-out (None is for ever) and hold are in seconds."""
+        """Receive; time-out (None means no limit) and hold are in seconds."""
         wait = FOREVER_WAIT if timeout is None else seconds(timeout)
         return self.ask(ReceiveMessages(0, queue, timeout=wait, hold=seconds(hold), **parts))
 
@@ -242,7 +242,7 @@ class TwoManagers:
         self.move()
 
     def notice(self, link: int) -> None:
-        """The server notices that a link is gone."""
+        """Let the server notice that a link is lost."""
         connection = self._connections.pop(link, None)
         if connection is not None:
             self.there.handle(ConnectionLost(connection))
@@ -268,7 +268,7 @@ class TwoManagers:
         self.move()
 
     def restart(self, *, crash: bool = False) -> None:
-        """Start a new process of the client; the server notices that the old one is gone."""
+        """Start a new process of the client; the server notices that the old one has ended."""
         for link in list(self._connections):
             self.notice(link)
         self.here.restart(crash=crash)

@@ -1,4 +1,4 @@
-"""REMOTEREADDESC: what it carries, and the lies about its packet that are refused."""
+"""REMOTEREADDESC is read and written, and false sizes of its packet are refused."""
 
 from __future__ import annotations
 

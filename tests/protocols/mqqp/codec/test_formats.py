@@ -164,7 +164,7 @@ def text_stub(maximum: int, offset: int, actual: int, text: bytes) -> bytes:
         pytest.param(text_stub(0x80000000, 0, 2, b"a\0\0\0"), "elements", id="a huge maximum"),
     ],
 )
-def test_a_string_that_lies_about_itself_is_refused(stub: bytes, why: str) -> None:
+def test_a_string_with_false_sizes_is_refused(stub: bytes, why: str) -> None:
     with pytest.raises(NdrFault, match=why):
         read(stub)
 

@@ -1,4 +1,4 @@
-"""CACTransferBufferV1 is skipped, whichever of its pointers are set, and lies in it are refused."""
+"""CACTransferBufferV1 is skipped with any of its pointers, and false sizes in it are refused."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_a_type_that_is_not_there_or_not_the_tag_is_refused(kind: int, tag: int,
         pytest.param({23: POINTER, 43: ("H", 0xFFFF)}, array(0xFFFF)[:2], id="an array that is not there"),
     ],
 )
-def test_lies_about_arrays_are_refused(
+def test_false_sizes_of_arrays_are_refused(
     changes: dict[int, Item], behind: list[Item], encoding: Encoding
 ) -> None:
     stub = pack(iter([*tagged(0), NULL, NULL, *members(changes), *behind]), encoding)

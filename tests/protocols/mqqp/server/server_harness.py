@@ -175,7 +175,7 @@ class Client:
         return answers[0] if answers else None
 
     def call(self, request: Request) -> Any:
-        """Call a method, and return what came back at once."""
+        """Call a method, and return the immediate response."""
         answer = self.answer(self.begin(request))
         assert answer is not None, f"{request} waits"
         return answer

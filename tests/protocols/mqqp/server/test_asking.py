@@ -31,7 +31,7 @@ def test_a_request_is_made_in_the_name_of_the_protocol_and_its_peer() -> None:
     assert machine.state.draft.take().signals == ()
 
 
-def test_numbers_go_on_growing_while_the_process_lives() -> None:
+def test_numbers_increase_as_long_as_the_process_runs() -> None:
     bench = ServerBench()
     for _ in range(3):
         client = bench.client()

@@ -73,7 +73,7 @@ def test_calls_with_enough_protection_are_taken(protection: Protection) -> None:
 
 @pytest.mark.spec("QP-006")
 @pytest.mark.mqqp("T05")
-def test_without_a_setting_everybody_may_call() -> None:
+def test_every_client_may_call_without_a_setting() -> None:
     bench = ServerBench()
     client = bench.client()
     assert client.open().session != NO_HANDLE

@@ -1,4 +1,4 @@
-"""RemoteQMEndReceive: the message is removed for good, or is available again."""
+"""RemoteQMEndReceive removes the message, or makes it available again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OK = qm2qm.HandleReturned(NO_HANDLE, 0)
 
 @pytest.mark.spec("QP-074", "QP-075", "QP-079", "QP-080")
 @pytest.mark.mqqp("T14", "T42")
-def test_an_acknowledged_message_is_gone_before_the_response_leaves() -> None:
+def test_an_acknowledged_message_is_removed_before_the_response_leaves() -> None:
     bench = ServerBench()
     bench.send("orders", b"a", b"b")
     client = bench.client()
@@ -74,7 +74,9 @@ def test_a_message_that_is_refused_comes_back_to_its_old_place() -> None:
 
 @pytest.mark.mqqp("T30")
 @pytest.mark.parametrize("acknowledge", Acknowledge)
-def test_a_message_that_was_purged_while_it_was_locked_is_gone_either_way(acknowledge: Acknowledge) -> None:
+def test_a_message_that_was_purged_while_it_was_locked_is_removed_in_both_cases(
+    acknowledge: Acknowledge,
+) -> None:
     bench = ServerBench()
     bench.send("orders", b"m")
     client = bench.client()
@@ -86,7 +88,7 @@ def test_a_message_that_was_purged_while_it_was_locked_is_gone_either_way(acknow
 
 
 @pytest.mark.spec("QP-075")
-def test_a_message_whose_lock_was_lost_is_a_failure_and_the_handle_is_gone() -> None:
+def test_a_lost_lock_is_a_failure_and_ends_the_handle() -> None:
     bench = ServerBench()
     bench.send("orders", b"m")
     client = bench.client()

@@ -26,7 +26,7 @@ DIRECT = r"DIRECT=OS:bench\private$\orders"
 
 
 @pytest.mark.spec("QP-165")
-def test_the_client_learns_one_number_three_times_and_a_handle() -> None:
+def test_the_client_gets_one_number_three_times_and_a_handle() -> None:
     bench = ServerBench()
     opened = bench.client().open_remote()
     assert opened.status == 0
@@ -97,7 +97,7 @@ def test_private_names_and_journals_are_opened_by_their_numbers(*, journal: bool
 
 
 @pytest.mark.parametrize("kind", ["direct", "private", "machine"])
-def test_queues_of_ours_that_a_message_names_get_the_name_that_the_client_knows_us_by(kind: str) -> None:
+def test_local_queues_in_a_message_get_the_name_that_the_client_uses(kind: str) -> None:
     bench = ServerBench()
     identity, number = bench.state.identity(), bench.queue().number
     bench.send("orders", b"m", response_queue="orders", negative_journaling=True, time_to_be_received=1)

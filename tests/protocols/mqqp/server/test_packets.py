@@ -18,7 +18,7 @@ def packet(message: Message) -> bytes | None:
 
 
 @pytest.mark.spec("QP-026", "QP-063", "QP-164")
-def test_the_packet_is_the_message_whatever_its_body_is() -> None:
+def test_the_packet_equals_the_message_for_every_body() -> None:
     body = bytes(range(256))
     found = packet(Message(body=body, label="a"))
     assert found is not None

@@ -61,7 +61,7 @@ def test_each_phase_is_reached_and_only_the_closed_one_is_the_end() -> None:
         ),
     ],
 )
-def test_what_follows(steps: list[OpenedQueueEvent], phase: Phase) -> None:
+def test_each_event_leads_to_the_next_phase(steps: list[OpenedQueueEvent], phase: Phase) -> None:
     now = Phase.OPENED
     for step in steps:
         now = NEXT[now, step]

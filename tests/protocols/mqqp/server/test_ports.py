@@ -23,7 +23,7 @@ EXPECTED = {
 @pytest.mark.mqqp("T04")
 @pytest.mark.parametrize("kind", PortKind)
 @pytest.mark.parametrize("request_type", [qm2qm.GetServerPort, qmcomm.GetServerPort])
-def test_both_interfaces_tell_the_ports_of_tcp_and_none_of_spx(
+def test_the_interfaces_return_ports_of_tcp_and_none_of_spx(
     request_type: type[qm2qm.GetServerPort] | type[qmcomm.GetServerPort], kind: PortKind
 ) -> None:
     assert ServerBench().client().call(request_type(kind)) == PortReturned(EXPECTED[kind])

@@ -72,7 +72,7 @@ def test_each_action_belongs_to_one_group_of_methods() -> None:
     ],
 )  # fmt: skip
 @pytest.mark.spec("QP-047", "QP-051", "QP-126")
-def test_what_is_wrong_is_refused_and_changes_nothing(
+def test_wrong_requests_are_refused_and_change_nothing(
     method: type[Any], changes: dict[str, int], status: int
 ) -> None:
     bench, client, queue = opened(b"m")
@@ -161,7 +161,7 @@ def test_a_receive_locks_the_message_until_it_is_acknowledged(method: type[Any])
 @pytest.mark.spec("QP-027", "QP-122", "QP-123", "QP-164")
 @pytest.mark.mqqp("T26")
 @pytest.mark.parametrize("priority", [0, 3, 7])
-def test_the_newer_method_tells_the_low_seven_bytes_of_the_lookup_identifier(priority: int) -> None:
+def test_the_newer_method_returns_the_low_seven_bytes_of_the_lookup_identifier(priority: int) -> None:
     bench = ServerBench()
     bench.send("orders", b"m", priority=priority)
     (lookup_id,) = lookup_ids(bench)
@@ -173,7 +173,7 @@ def test_the_newer_method_tells_the_low_seven_bytes_of_the_lookup_identifier(pri
     assert started.handle != NO_HANDLE
 
 
-def test_what_lies_in_the_queue_is_what_the_reader_gets() -> None:
+def test_the_reader_gets_the_message_in_the_queue() -> None:
     bench = ServerBench()
     correlation = ObjectId(UUID(int=9), 5)
     bench.send("orders", b"\0" * 5, label="l", application_tag=7, correlation=correlation)

@@ -16,7 +16,7 @@ from tests.protocols.mqqp.server.server_harness import HERE, Open, ServerBench, 
 @pytest.mark.spec("QP-140")
 @pytest.mark.mqqp("T34")
 @pytest.mark.parametrize("action", [Action.RECEIVE, Action.PEEK_CURRENT])
-def test_a_client_that_dies_while_it_waits_takes_nothing(action: Action) -> None:
+def test_a_client_that_is_lost_while_it_waits_takes_nothing(action: Action) -> None:
     bench = ServerBench()
     client = bench.client()
     queue = client.open(share=1)
@@ -32,7 +32,7 @@ def test_a_client_that_dies_while_it_waits_takes_nothing(action: Action) -> None
 
 @pytest.mark.spec("QP-141", "QP-142")
 @pytest.mark.mqqp("T35")
-def test_what_a_client_that_dies_had_locked_goes_to_the_next() -> None:
+def test_messages_that_a_lost_client_had_locked_go_to_the_next_reader() -> None:
     bench = ServerBench()
     bench.send("orders", b"a", b"b")
     client, other = bench.client(), bench.client()
@@ -47,7 +47,7 @@ def test_what_a_client_that_dies_had_locked_goes_to_the_next() -> None:
 
 
 @pytest.mark.spec("QP-141", "QP-142")
-def test_what_a_client_that_dies_had_locked_goes_to_one_that_waits() -> None:
+def test_messages_that_a_lost_client_had_locked_go_to_a_waiting_reader() -> None:
     bench = ServerBench()
     bench.send("orders", b"m")
     client, other = bench.client(), bench.client()
@@ -88,7 +88,7 @@ def test_the_loss_of_one_connection_ends_its_reads_and_nothing_else() -> None:
     assert client.end(handle).status == 0
 
 
-def test_a_call_of_a_connection_that_is_gone_is_a_fault() -> None:
+def test_a_call_of_a_lost_connection_is_a_fault() -> None:
     bench = ServerBench()
     client = bench.client()
     (connection,) = client.connections

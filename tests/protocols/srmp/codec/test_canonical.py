@@ -1,4 +1,4 @@
-"""What is read without a parser is what the parser reads, or nothing is."""
+"""An envelope that is read without a parser has the result of the parser, or none."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def parsed(envelope: str) -> Envelope:
         changed(PLAIN, ("<Class>0</Class>", ""), ("<TTrq>", "<Class>0</Class><TTrq>")),
     ],
 )
-def test_these_are_read_alike(envelope: str) -> None:
+def test_canonical_envelopes_are_read_as_by_the_parser(envelope: str) -> None:
     quick = canonical_envelope(envelope)
     assert quick is not None
     assert quick == parsed(envelope)
@@ -167,7 +167,7 @@ LEFT = [
 
 
 @pytest.mark.parametrize("envelope", LEFT)
-def test_what_is_not_to_the_letter_is_left_to_the_parser(envelope: str) -> None:
+def test_other_envelopes_are_left_to_the_parser(envelope: str) -> None:
     assert canonical_envelope(envelope) is None
 
 
@@ -181,7 +181,7 @@ def test_what_is_not_to_the_letter_is_left_to_the_parser(envelope: str) -> None:
         (changed(PLAIN, ("<Msmq", f"{STREAM}<Msmq"), ("<current>2", "<current>1")), "start"),
     ],
 )
-def test_what_is_wrong_is_said_by_the_parser(envelope: str, element: str) -> None:
+def test_errors_are_reported_by_the_parser(envelope: str, element: str) -> None:
     assert canonical_envelope(envelope) is None
     with pytest.raises(SrmpFault, match=element):
         decode_envelope(envelope)

@@ -38,7 +38,7 @@ def test_the_published_multicast_message_is_1067_bytes_with_an_envelope_of_779()
 
 
 @pytest.mark.spec("SR-022")
-def test_without_a_payload_there_is_one_part_only() -> None:
+def test_a_message_without_a_payload_has_one_part() -> None:
     built = compound("<x/>", b"", b"", ALPHA, 1)
     assert (built.content_type, built.body) == ("text/xml", b"<x/>")
 

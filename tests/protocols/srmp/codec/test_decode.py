@@ -40,7 +40,7 @@ def test_a_post_and_an_apdu_are_equal_messages(name: str) -> None:
 
 
 @pytest.mark.srmp("T-03")
-def test_both_framings_are_equal_messages() -> None:
+def test_the_framings_give_equal_messages() -> None:
     windows = decode_apdu(VECTORS["c8"].data, largest=LARGEST)
     rfc = compound(VECTORS["c8"].envelope, b"tick 1", b"", ALPHA, 109)
     assert rfc.body != VECTORS["c8"].body
@@ -165,7 +165,7 @@ def test_an_apdu_that_is_no_post_is_refused(data: bytes, element: str) -> None:
 
 
 @pytest.mark.spec("SR-005")
-def test_what_follows_the_announced_bytes_of_an_apdu_is_not_looked_at() -> None:
+def test_bytes_after_the_announced_ones_of_an_apdu_are_ignored() -> None:
     vector = VECTORS["c8"]
     assert decode_apdu(vector.data + b"\0\0", largest=LARGEST) == decode_apdu(vector.data, largest=LARGEST)
     built = compound(PLAIN, b"", b"", ALPHA, 1)

@@ -138,11 +138,11 @@ SINGLE = [
 @pytest.mark.srmp("F-69")
 @pytest.mark.spec("SR-182")
 @pytest.mark.parametrize(("envelope", "name"), [pytest.param(*case, id=f"F-69 {case[1]}") for case in SINGLE])
-def test_what_stands_once_is_refused_twice(envelope: str, name: str) -> None:
+def test_a_repeated_element_is_refused(envelope: str, name: str) -> None:
     assert refused(doubled(envelope, name)).element == name
 
 
-def test_both_spellings_of_stream_are_two_streams() -> None:
+def test_two_spellings_of_stream_are_two_blocks() -> None:
     stream = element(FIRST, "stream")
     capital = stream.replace("<stream ", "<Stream ").replace("</stream>", "</Stream>")
     assert refused(FIRST.replace(stream, stream + capital)).element == "stream"

@@ -392,7 +392,7 @@ def test_a_time_to_be_received_that_is_the_time_to_reach_the_queue_is_distinguis
     assert (again.time_to_be_received, again.time_to_reach_queue) == (FOUR_DAYS + 1, FOUR_DAYS)
 
 
-def test_without_a_time_to_be_received_there_is_none_at_the_other_end() -> None:
+def test_a_message_without_a_time_to_be_received_has_none_at_the_receiver() -> None:
     assert came(encode(MESSAGE)).time_to_be_received == FOREVER
     assert came(VECTORS["published_4_5"].envelope).time_to_be_received == FOREVER
     assert came(changed(SMALL, ("20130805", "20130802"))).time_to_be_received == FOREVER

@@ -1,4 +1,4 @@
-"""What is read by its form is what is read from its parts, or nothing is."""
+"""A POST that is read by its form has the result of reading its parts, or none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the encoder writes is read by a decoder that shares nothing with ours, and says what was meant."""
+"""An independent second decoder reads envelopes of the encoder with the intended content."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def test_receipt_blocks_say_what_was_meant(
 
 @settings(max_examples=60)
 @given(sendable(), st.none() | places(), st.booleans())
-def test_both_decoders_read_equal_messages(
+def test_the_decoders_read_equal_messages(
     message: Message, place: StreamPosition | None, windows: bool
 ) -> None:
     """Our decoder's result, written again, is read to an equal message by the second one: nothing

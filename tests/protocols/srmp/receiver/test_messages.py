@@ -68,7 +68,7 @@ def test_the_answer_for_a_durable_message_waits_for_the_disk() -> None:
     assert batch.applied
 
 
-def test_the_history_hears_which_host_posted_a_message_and_which_one_posted_it_again() -> None:
+def test_the_history_has_the_hosts_that_posted_a_message_first_and_again() -> None:
     bench = Receiving()
     for peer in ("192.0.2.1", "192.0.2.2"):
         bench.handle(PostArrived(bench.new_caller(), *user_message(number=9), peer=peer))

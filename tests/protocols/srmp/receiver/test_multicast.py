@@ -108,7 +108,7 @@ def test_we_are_members_of_the_groups_that_queues_listen_to() -> None:
     assert len(bench.warnings) == 1
 
 
-def test_after_a_restart_we_are_members_again() -> None:
+def test_a_restarted_manager_joins_its_groups_again() -> None:
     bench = listening()
     bench.restart()
     bench.out.clear()

@@ -105,7 +105,7 @@ def test_a_delivery_receipt_says_when_the_message_came(durable: bool) -> None:
 
 
 @pytest.mark.spec("SR-137")
-def test_without_a_request_there_is_no_receipt() -> None:
+def test_a_message_without_a_request_gets_no_receipt() -> None:
     bench = Receiving()
     bench.post(*user_message())
     read(bench)
@@ -145,7 +145,7 @@ def test_a_receipt_has_the_label_of_its_message(action: str, label: str) -> None
 
 
 @pytest.mark.spec("SR-056", "SR-140")
-def test_a_receipt_waits_for_the_disk_whatever_turn_it_leaves_in() -> None:
+def test_a_receipt_waits_for_the_disk_in_every_turn() -> None:
     """An express message, which by itself waits for no sync, shares its turn with a receipt."""
     bench = Receiving()
     bench.post(*user_message(number=1, delivery_to=ADMIN, durable=False))
@@ -168,7 +168,7 @@ def test_every_reason_to_leave_a_queue_is_decided() -> None:
 
 @pytest.mark.srmp("T-29")
 @pytest.mark.spec("SR-062", "SR-145", "SR-295", "SR-296", "SR-297", "SR-083", "SR-084", "SR-085", "SR-086")
-def test_a_sender_that_asks_for_good_news_learns_that_the_message_was_read() -> None:
+def test_a_sender_that_requests_positive_receipts_gets_one_when_the_message_was_read() -> None:
     bench = Receiving()
     bench.post(*user_message(commitment=POSITIVE))
     assert bench.receipts == []
@@ -179,7 +179,9 @@ def test_a_sender_that_asks_for_good_news_learns_that_the_message_was_read() -> 
 @pytest.mark.srmp("T-30")
 @pytest.mark.spec("SR-062")
 @pytest.mark.parametrize("leave", [purge, delete, reject])
-def test_who_asks_for_good_news_hears_no_bad_news(leave: Callable[[Receiving], None]) -> None:
+def test_a_sender_that_requests_positive_receipts_gets_no_negative_ones(
+    leave: Callable[[Receiving], None],
+) -> None:
     bench = Receiving()
     bench.post(*user_message(commitment=POSITIVE))
     leave(bench)
@@ -193,7 +195,7 @@ def test_who_asks_for_good_news_hears_no_bad_news(leave: Callable[[Receiving], N
     ("leave", "message_class"),
     [(purge, 49153), (delete, 49152), (time_out, 49154), (take_out, 32769), (reject, 49156)],
 )
-def test_who_asks_for_bad_news_hears_why(
+def test_a_sender_that_requests_negative_receipts_gets_the_reason(
     leave: Callable[[Receiving], None], message_class: int, asked: tuple[str, ...]
 ) -> None:
     bench = Receiving()
@@ -211,7 +213,7 @@ def test_who_asks_for_bad_news_hears_why(
 
 @pytest.mark.srmp("T-32")
 @pytest.mark.spec("SR-065")
-def test_who_asks_for_both_hears_one_of_them() -> None:
+def test_a_sender_that_requests_both_receipts_gets_one_of_them() -> None:
     bench = Receiving()
     bench.post(*user_message(commitment=BOTH))
     read(bench)
@@ -221,7 +223,7 @@ def test_who_asks_for_both_hears_one_of_them() -> None:
 @pytest.mark.srmp("T-33")
 @pytest.mark.spec("SR-064", "SR-147")
 @pytest.mark.parametrize("leave", [read, purge, delete, reject])
-def test_who_asks_for_nothing_hears_nothing(leave: Callable[[Receiving], None]) -> None:
+def test_a_sender_without_requests_gets_no_receipt(leave: Callable[[Receiving], None]) -> None:
     bench = Receiving()
     bench.post(*user_message(commitment=(ADMIN,)))
     leave(bench)

@@ -1,4 +1,4 @@
-"""Streams that go on after a restore, as their receiver takes them."""
+"""The receiver continues streams after a restore."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_the_stream_goes_on_with_the_lowest_number_and_its_receipt_says_so() -> 
     check(bench.state)
 
 
-def test_the_history_tells_which_numbers_are_lost() -> None:
+def test_the_history_has_the_lost_numbers() -> None:
     bench = restored(history=True)
     come_in_rounds(bench, 8)
     bench.flush()
@@ -119,7 +119,7 @@ def test_a_stream_whose_start_is_forgotten_goes_on_where_its_receipts_can_be_sen
     assert bench.receipts[-1].to.lower() == expected.lower()
 
 
-def test_it_waits_without_an_outcome_and_the_administrator_is_warned_once() -> None:
+def test_a_stream_that_waits_has_no_outcome_and_one_warning() -> None:
     bench = restored(0)
     assert come_in_rounds(bench, 8, ENOUGH + 2) == 200
     assert bench.bodies("torders") == []

@@ -1,4 +1,4 @@
-"""Where a message goes that came."""
+"""Tests the route of a received message."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def state(*redirections: Redirection, store_and_forward: bool = False) -> State:
         ("http://bench.example:8080/msmq/private$/orders", OURS.replace("example", "example:8080")),
     ],
 )
-def test_all_spellings_of_a_url_of_ours_lead_to_one_queue_and_are_kept_apart(to: str, name: str) -> None:
+def test_all_spellings_of_a_local_url_lead_to_one_queue_as_separate_streams(to: str, name: str) -> None:
     """A sender has an outgoing queue, and a stream, for each spelling; only letter case is ignored."""
     way = route(state(), to)
     assert (way.destination.casefold(), way.name, way.known_as) == (HERE, name, HERE)
@@ -98,7 +98,7 @@ def test_a_redirection_to_where_no_protocol_leads_is_refused(target: str) -> Non
     assert refused.value.element == "to"
 
 
-def test_a_redirection_to_no_url_of_ours_is_refused() -> None:
+def test_a_redirection_to_an_invalid_url_is_refused() -> None:
     for target in (
         "nowhere",
         "MSMQ:MULTICAST=234.1.1.1:8001",
@@ -110,7 +110,7 @@ def test_a_redirection_to_no_url_of_ours_is_refused() -> None:
 
 
 @pytest.mark.spec("SR-184")
-def test_a_multicast_address_is_ours_when_a_queue_listens_to_it() -> None:
+def test_a_multicast_address_is_local_when_a_queue_listens_to_it() -> None:
     listening = "MSMQ:MULTICAST=234.1.1.1:8001"
     assert route(state(), listening) == MessageTarget(
         "MULTICAST=234.1.1.1:8001", "MULTICAST=234.1.1.1:8001", "MULTICAST=234.1.1.1:8001", multicast=True

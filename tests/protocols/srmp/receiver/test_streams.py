@@ -183,7 +183,7 @@ def test_a_stream_without_the_word_durable_is_durable() -> None:
 
 
 @pytest.mark.spec("SR-216")
-def test_what_is_known_of_a_transfer() -> None:
+def test_a_transfer_is_shown_with_its_progress() -> None:
     bench = Receiving()
     post(bench, 1, 2)
     incoming = bench.srmp.state.incoming[ALPHA, TORDERS]
@@ -198,7 +198,7 @@ def test_what_is_known_of_a_transfer() -> None:
 @pytest.mark.srmp("T-38")
 @pytest.mark.spec("SR-138", "SR-142", "SR-152", "SR-153", "SR-251", "SR-252", "SR-028", "SR-087", "SR-088")
 @pytest.mark.spec("SR-249", "SR-253")
-def test_one_receipt_for_all_that_came_within_half_a_second() -> None:
+def test_a_receipt_covers_all_messages_of_half_a_second() -> None:
     bench = Receiving()
     for number in (1, 2, 3):
         post(bench, number)

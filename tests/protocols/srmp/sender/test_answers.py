@@ -1,4 +1,4 @@
-"""What answers to a POST mean."""
+"""Tests what answers to a POST mean."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def test_a_final_receipt_finds_its_message_under_the_number_it_has_now() -> None
 
 
 @pytest.mark.spec("SR-228", "SR-229")
-def test_a_final_receipt_tells_messages_of_two_managers_apart_that_have_one_number() -> None:
+def test_a_final_receipt_distinguishes_messages_of_two_managers_with_one_number() -> None:
     bench = Sender()
     bench.stream(b"1", b"2", negative_journaling=True)
     old, posts = bench.stream_id, list(bench.posts)
@@ -148,7 +148,7 @@ def test_a_final_receipt_tells_messages_of_two_managers_apart_that_have_one_numb
 
 
 @pytest.mark.spec("SR-228")
-def test_it_is_heard_whatever_name_receipts_were_asked_for_under() -> None:
+def test_a_final_receipt_is_accepted_under_any_name_of_the_manager() -> None:
     bench = Sender(settings=SrmpSettings(default_receipt_url="http://dmz.example/msmq/private$/receipts"))
     bench.stream(b"1", b"2", negative_journaling=True)
     old, posts = bench.stream_id, list(bench.posts)
@@ -184,7 +184,7 @@ def test_of_two_copies_a_final_receipt_ends_the_one_that_it_comes_from(via: str)
 
 
 @pytest.mark.parametrize("how", ["refused", "expired"])
-def test_or_the_rest_is_given_up_where_that_is_wanted(how: str) -> None:
+def test_the_rest_of_the_stream_is_given_up_with_the_setting(how: str) -> None:
     bench = Sender(settings=SrmpSettings(dead_letter_stream=True))
     bench.stream(b"1", time_to_reach_queue=10, negative_journaling=True)
     bench.stream(b"2", b"3", negative_journaling=True)

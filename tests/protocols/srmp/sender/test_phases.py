@@ -1,4 +1,4 @@
-"""The table of a session's phases."""
+"""Tests the table of a session's phases."""
 
 from __future__ import annotations
 

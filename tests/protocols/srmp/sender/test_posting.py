@@ -31,7 +31,7 @@ DEAD, DEAD_STREAM, JOURNAL = "system$;deadletter", "system$;deadxact", "system$;
 
 @pytest.mark.srmp("T-11")
 @pytest.mark.spec("SR-255", "SR-290", "SR-291", "SR-309")
-def test_a_message_is_posted_once_and_gone_when_it_was_taken() -> None:
+def test_a_message_is_posted_once_and_removed_when_it_was_accepted() -> None:
     bench = Sender()
     bench.plain(b"hello", delivery=Delivery.EXPRESS)
     [post] = bench.posts
@@ -73,7 +73,7 @@ def test_what_was_refused_is_a_dead_letter_and_is_never_tried_again(asks: bool) 
     bench.check()
 
 
-def test_only_we_know_of_a_refusal_so_we_notify_the_caller() -> None:
+def test_a_refusal_is_reported_to_the_sending_application() -> None:
     bench = Sender("orders", "admin")
     bench.plain(b"bad", acknowledgements=(Acknowledgement.NEG_ARRIVAL,), administration_queue=ADMIN)
     bench.answer_all(400)
@@ -285,7 +285,7 @@ def test_nothing_goes_before_we_are_addressed_and_all_of_it_then() -> None:
     assert bench.place(bench.posts[0]).receipts_to == ("http://here.example:81/MSMQ/PRIVATE$/order_queue$")
 
 
-def test_the_manager_learns_under_which_authorities_it_is_reached() -> None:
+def test_the_manager_gets_the_authorities_under_which_it_is_reached() -> None:
     bench = Sender()
     assert AddressesKnown(("HTTP", "HTTPS"), ADDRESSED.authorities) in bench.signals
     assert (
@@ -441,7 +441,7 @@ def test_messages_go_again_to_a_queue_that_may_be_made_soon(reason: MessageClass
     bench.check()
 
 
-def test_but_not_for_ever() -> None:
+def test_retries_for_a_missing_queue_are_limited() -> None:
     bench = Sender(settings=SrmpSettings(missing_queue_time=seconds(60)))
     bench.plain(b"a", b"b")
     for _ in range(3):

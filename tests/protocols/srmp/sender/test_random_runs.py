@@ -177,7 +177,7 @@ class RandomRun:
         self.sender.advance(self.random.choice((0.1, 1, 3, 8)))
 
     def restart(self) -> None:
-        """The sender's process begins anew, and knows what the old one knew."""
+        """Restart the process of the sender, which continues with its durable state."""
         self.lost += self.wire
         self.wire.clear()
         self.sender.flush()
@@ -192,7 +192,7 @@ class RandomRun:
         self.sender.start()
 
     def hold(self) -> None:
-        """An administrator pauses the queue, or lets it go on."""
+        """Pause the queue as an administrator does, or resume it."""
         if self.sent and self.sender.waiting():
             paused = self.sender.link().state is OutgoingState.ON_HOLD
             (self.sender.resume if paused else self.sender.pause)()

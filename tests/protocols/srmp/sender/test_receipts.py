@@ -1,4 +1,4 @@
-"""What receipts for our streams say, and what becomes of each message."""
+"""Tests receipts for outgoing streams, and the outcome of each message."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_receipt_that_comes_again_or_late_or_for_another_stream_changes_nothin
     bench.check()
 
 
-def test_a_stream_is_known_whatever_the_case_of_its_identifier() -> None:
+def test_the_case_of_a_stream_identifier_does_not_matter() -> None:
     bench = Sender()
     bench.stream(b"a")
     bench.receipt(1, stream=f" {bench.stream_id.upper()} ")
@@ -141,7 +141,7 @@ def test_a_receipt_for_all_that_was_posted_ends_the_wait_for_their_answers() -> 
 
 @pytest.mark.srmp("T-50")
 @pytest.mark.spec("SR-227", "SR-229", "SR-231", "SR-245")
-def test_one_that_asked_for_dead_letters_stays_until_it_was_read() -> None:
+def test_a_message_that_requests_dead_letters_stays_until_it_was_read() -> None:
     bench = Sender()
     bench.stream(b"a", b"b", negative_journaling=True, positive_journaling=True)
     bench.answer_all()
@@ -168,7 +168,9 @@ def test_one_that_asked_for_dead_letters_stays_until_it_was_read() -> None:
         MessageClass.NACK_RECEIVE_REJECTED,
     ],
 )
-def test_one_that_was_never_read_is_a_dead_letter_with_the_receivers_reason(reason: MessageClass) -> None:
+def test_a_message_that_was_never_read_is_a_dead_letter_with_the_receivers_reason(
+    reason: MessageClass,
+) -> None:
     bench = Sender()
     bench.stream(b"a", negative_journaling=True, positive_journaling=True)
     bench.answer_all()
@@ -221,7 +223,7 @@ def test_a_final_receipt_says_that_all_before_it_arrived() -> None:
 
 
 @pytest.mark.spec("SR-225")
-def test_one_that_was_acknowledged_does_not_expire_before_it_is_read() -> None:
+def test_an_acknowledged_message_does_not_expire_before_it_is_read() -> None:
     bench = Sender()
     bench.stream(b"a", negative_journaling=True, time_to_reach_queue=60)
     bench.answer_all()

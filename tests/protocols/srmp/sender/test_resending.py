@@ -47,7 +47,7 @@ def test_without_a_receipt_all_goes_again_in_its_order_and_the_receipt_ends_it()
 
 @pytest.mark.srmp("T-43")
 @pytest.mark.spec("SR-148", "SR-158", "SR-224", "SR-248")
-def test_each_time_out_in_a_row_lets_more_time_pass_and_progress_begins_anew() -> None:
+def test_each_time_out_in_a_row_makes_the_wait_longer_and_progress_makes_it_short() -> None:
     bench = Sender()
     bench.stream(b"a", b"b", time_to_reach_queue=0xFFFFFFFF)
     bench.answer_all()
@@ -79,7 +79,7 @@ def test_steady_traffic_does_not_put_the_time_out_off() -> None:
     assert bench.numbers == [1, 2, 3, 4, 5, 6]
 
 
-def test_steady_receipts_do() -> None:
+def test_steady_receipts_restart_the_time_out() -> None:
     bench = Sender()
     for number in range(1, 20):
         bench.stream(b"a")
@@ -132,7 +132,7 @@ def test_what_was_taken_is_asked_about_even_where_nothing_else_is_left_to_send()
     bench.check()
 
 
-def test_the_ladder_is_the_administrators_choice() -> None:
+def test_the_retry_delays_are_a_setting() -> None:
     bench = Sender(settings=SrmpSettings(resend_ladder=(seconds(2), seconds(60))))
     bench.stream(b"a", time_to_reach_queue=0xFFFFFFFF)
     bench.answer_all()

@@ -135,7 +135,7 @@ def test_a_message_that_goes_on_is_believed_by_the_last_receiver() -> None:
     assert authenticated(bench.arrived(post), bench.now).sender_certificate == signer("rsa").encoded
 
 
-def test_a_signature_that_the_last_receiver_refuses_is_refused_for_good() -> None:
+def test_a_signature_that_the_last_receiver_refuses_is_refused_permanently() -> None:
     bench = Sender(settings=signing(), signs=True)
     bench.plain(b"one", negative_journaling=True, **SIGNED)
     bench.answer_all(400)

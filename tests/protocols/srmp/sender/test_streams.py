@@ -57,7 +57,7 @@ def test_when_all_is_acknowledged_the_next_message_begins_another_stream() -> No
 
 
 @pytest.mark.spec("SR-071", "SR-279")
-def test_a_message_that_another_protocol_brought_goes_in_a_stream_of_ours() -> None:
+def test_a_message_of_another_protocol_is_sent_in_a_local_stream() -> None:
     """The message's own manager may have a stream to that queue; one name would mean two senders."""
     bench = Sender()
     bench.put(SHOP, b"theirs", transaction=UUID(int=3), source_machine=UUID(int=5))
@@ -96,7 +96,7 @@ def test_each_queue_has_a_stream_of_its_own() -> None:
 
 @pytest.mark.srmp("T-63", "T-64")
 @pytest.mark.spec("SR-281")
-def test_where_receipts_are_asked_for_is_the_administrators_choice_or_follows_the_destination() -> None:
+def test_the_receipt_address_is_a_setting_or_follows_the_destination() -> None:
     rule = Redirection("http://shop.example/*", "http://receipts.example/in")
     for settings, to, expected in (
         (SrmpSettings(receipt_urls=(rule,)), SHOP, "http://receipts.example/in"),

@@ -1,4 +1,4 @@
-"""Envelopes of every kind are read; whatever else comes is refused with a fault, and nothing else happens."""
+"""Envelopes of every kind are read; everything else is refused with a fault, and nothing else happens."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def test_what_cannot_be_read_is_answered_in_the_soap_of_its_content_type() -> No
         assert fault.value.dialect == Dialect(soap=soap)
 
 
-def test_a_body_in_a_sequence_is_for_an_application_whatever_it_is() -> None:
+def test_any_body_in_a_sequence_is_for_an_application() -> None:
     fault = Envelope(dialect=Dialect(), action="urn:a", body=Fault(FaultCode.SENDER, "no"))
     written = encode(fault).data.decode()
     place = "<r:Sequence><r:Identifier>urn:s</r:Identifier><r:MessageNumber>1</r:MessageNumber></r:Sequence>"

@@ -1,4 +1,4 @@
-"""What is written is read back, in every dialect, and all of it is valid by the published schemas."""
+"""Written envelopes are read back in every dialect, and all are valid by the published schemas."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_the_blocks_that_must_be_understood_say_so(soap: Soap) -> None:
     ]  # fmt: skip
 
 
-def test_in_2004_an_envelope_always_says_whom_it_is_for() -> None:
+def test_an_envelope_of_2004_always_has_its_destination() -> None:
     address = "http://schemas.xmlsoap.org/ws/2004/08/addressing/role/anonymous"
     encoded = encode(Envelope(dialect=Dialect(addressing=Addressing.WSA2004), action="urn:a"))
     assert decode(encoded.content_type, encoded.data).to == Reference(address)

@@ -1,4 +1,4 @@
-"""Faults of peers are read in whatever form they have."""
+"""Faults of peers are read in every form."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def name_in(element: Element) -> tuple[str, str]:
 
 @pytest.mark.parametrize("dialect", IN_SOAP12, ids=str)
 @pytest.mark.parametrize("code", FaultCode)
-def test_in_soap_1_2_a_fault_has_code_and_subcode(code: FaultCode, dialect: Dialect) -> None:
+def test_a_fault_of_soap_1_2_has_code_and_subcode(code: FaultCode, dialect: Dialect) -> None:
     header, fault = written(Fault(code, identifier="urn:a"), dialect)
     as_written = code_in(code, dialect.version)
     value = fault.find(f"{S12}Code/{S12}Value")
@@ -55,7 +55,7 @@ def test_in_soap_1_2_a_fault_has_code_and_subcode(code: FaultCode, dialect: Dial
 
 @pytest.mark.parametrize("dialect", IN_SOAP11, ids=str)
 @pytest.mark.parametrize("code", FaultCode)
-def test_in_soap_1_1_a_fault_about_a_header_block_is_a_header_block(
+def test_a_fault_of_soap_1_1_about_a_header_block_is_a_header_block(
     code: FaultCode, dialect: Dialect
 ) -> None:
     header, fault = written(Fault(code, "Because & so", "urn:a"), dialect)

@@ -23,7 +23,7 @@ def cut(data: str) -> str:
 
 
 def canonical(element: Element) -> list[tuple[object, ...]]:
-    """Return what an element means, whatever prefixes it is written with: names, attributes, text."""
+    """Return the meaning of an element independent of its prefixes: names, attributes, text."""
     below = [(each.tag, dict(each.attrib), each.text, each.tail) for each in element.iter()][1:]
     return [(element.text,), *below]
 

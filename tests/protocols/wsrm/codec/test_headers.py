@@ -80,7 +80,7 @@ def test_the_published_acknowledgements_are_read(upper: int, room: int) -> None:
 @pytest.mark.spec("FC-008", "FC-039")
 @pytest.mark.parametrize(("text", "value"), BUFFERS.items(), ids=[text[:12] for text in BUFFERS])
 @pytest.mark.wsrm("T18")
-def test_the_ranges_count_whatever_the_room_says(text: str, value: int) -> None:
+def test_the_ranges_are_valid_for_any_room(text: str, value: int) -> None:
     envelope = decode(XML_TYPE, published_acknowledgement(2, text))
     assert envelope.acknowledgements == (Acknowledgement(SEQUENCE, ((1, 2),), buffer=value),)
     assert envelope.malformed_buffers == (value == -1)
@@ -220,7 +220,7 @@ def test_acknowledgements_are_asked_for_once_a_sequence() -> None:
     assert read(asked + other + asked).ack_requests == ("urn:a", "urn:b")
 
 
-def test_the_version_is_that_of_the_message_whatever_is_acknowledged_beside() -> None:
+def test_the_version_is_that_of_the_message_and_not_of_the_acknowledgement() -> None:
     other = 'xmlns:r="http://schemas.xmlsoap.org/ws/2005/02/rm"'
     blocks = (
         f"<r:AckRequested {other}>{ID}</r:AckRequested>"
@@ -337,7 +337,7 @@ def test_a_foreign_block_is_named_once() -> None:
     )  # fmt: skip
 
 
-def test_in_soap_1_1_the_role_is_an_actor() -> None:
+def test_the_role_of_soap_1_1_is_an_actor() -> None:
     blocks = '<x s:mustUnderstand="1" s:actor="urn:logger"/><y s:mustUnderstand="1" s:actor="http://schemas.xmlsoap.org/soap/actor/next"/>'
     data = soap12(blocks).replace(
         b"http://www.w3.org/2003/05/soap-envelope", b"http://schemas.xmlsoap.org/soap/envelope/"

@@ -1,4 +1,4 @@
-"""What is read by a head that is known is what is read of the whole envelope, whatever comes."""
+"""An envelope that is read by a known head has the result of reading the whole envelope."""
 
 from __future__ import annotations
 
@@ -210,7 +210,7 @@ def test_the_default_namespace_is_declared_where_content_needs_it() -> None:
 
 @pytest.mark.parametrize("name", SEEDS)
 @given(seed=st.integers(min_value=0, max_value=2**32))
-def test_whatever_recurs_is_read_as_in_the_whole(name: str, seed: int) -> None:
+def test_any_recurring_envelope_is_read_as_a_whole_one(name: str, seed: int) -> None:
     chance = random.Random(seed)
     content_type, data = SEEDS[name]
     decoding._HEADS = Heads()  # type: ignore[misc]

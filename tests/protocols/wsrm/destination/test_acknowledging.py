@@ -143,7 +143,7 @@ def test_a_message_that_fills_the_window_and_asks_is_acknowledged_once() -> None
     assert len(rmd.acknowledgements_sent) == 1
 
 
-def test_what_leaves_for_the_address_takes_it_along() -> None:
+def test_an_envelope_to_the_address_carries_the_acknowledgement() -> None:
     rmd = Rmd()
     one, other = rmd.create(ADDRESS), rmd.create(ADDRESS, message_id="x")
     rmd.send(one, 1)
@@ -225,7 +225,7 @@ def test_covers_compares_sets_of_numbers(
     assert covers(ranges, earlier) is (numbers(earlier) <= numbers(ranges))
 
 
-def test_an_acknowledgement_that_would_withdraw_numbers_is_an_error_of_ours() -> None:
+def test_an_acknowledgement_that_would_withdraw_numbers_is_a_defect() -> None:
     rmd = Rmd()
     sequence = rmd.create()
     rmd.send(sequence, 1, 2)

@@ -45,7 +45,7 @@ def applied(rmd: Rmd, *reported: Fact) -> dict[str, Any]:
 
 
 @pytest.mark.wsrm("T24")
-def test_after_each_fact_what_is_rebuilt_equals_what_is_live() -> None:
+def test_the_rebuilt_state_equals_the_live_state_after_each_fact() -> None:
     assert {type(fact) for fact in LIFE} == set(APPLIED)
     rmd = Rmd()
     for fact in LIFE:

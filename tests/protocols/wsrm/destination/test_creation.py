@@ -240,7 +240,7 @@ def test_the_accepted_sequence_is_noted_and_survives() -> None:
     assert rmd.sequence(sequence).row.offered == 7
 
 
-def test_a_sequence_of_ours_is_begun_and_its_messages_go_into_the_queue_for_replies() -> None:
+def test_an_offered_sequence_begins_and_its_messages_go_into_the_queue_for_replies() -> None:
     rmd = Rmd()
     begin = {"dialect": Dialect(version=Version.RM10), "acks_to": ADDRESS, "now": rmd.now}
     rmd.turn(lambda: begin_offered(rmd.state, "urn:ours", "replies", **begin))  # type: ignore[arg-type]

@@ -304,7 +304,7 @@ def test_the_sequences_that_one_turn_forgets_are_limited(monkeypatch: pytest.Mon
     assert not rmd.here.sequences
 
 
-def test_timers_of_sequences_that_are_gone_do_nothing() -> None:
+def test_timers_of_forgotten_sequences_have_no_effect() -> None:
     rmd = Rmd()
     for rule in (ending.on_inactivity, ending.on_forget):
         rmd.turn(lambda rule=rule: rule(rmd.state, 77, rmd.now))  # type: ignore[misc]

@@ -118,7 +118,7 @@ def test_buffer_remaining_is_set_within_its_range() -> None:
 
 
 @pytest.mark.spec("FC-010")
-def test_all_four_events_are_taken_in_any_order() -> None:
+def test_the_four_events_are_accepted_in_any_order() -> None:
     rmd = Rmd(bounded=True)
     sequence = one(rmd)
     message_received(sequence)
@@ -178,7 +178,7 @@ def test_buffered_messages_count_against_the_quota() -> None:
     assert value(rmd.send(sequence, 2, 3, content=b"x" * 2000)) == 5
 
 
-def test_a_message_that_fits_into_an_empty_queue_is_let_in_whatever_came_before() -> None:
+def test_a_message_that_fits_into_an_empty_queue_is_always_accepted() -> None:
     rmd = Rmd(quota=3000)
     sequence = rmd.create()
     rmd.send(sequence, 1, content=b"x" * 2000)
@@ -205,7 +205,7 @@ def test_a_message_of_the_turn_counts_once_whether_its_report_came_before_or_aft
     assert (target.added, target.largest) == (0, 5000)
 
 
-def test_a_message_that_a_waiting_reader_takes_at_once_does_not_count_for_ever() -> None:
+def test_a_message_that_a_waiting_reader_takes_is_not_counted_permanently() -> None:
     rmd = Rmd(bounded=True, window=2)
     sequence = rmd.create()
     for number in range(1, 9):

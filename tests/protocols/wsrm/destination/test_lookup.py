@@ -1,4 +1,4 @@
-"""Who may use a sequence."""
+"""Tests who may use a sequence."""
 
 from __future__ import annotations
 

@@ -220,7 +220,7 @@ def test_a_message_of_ws_rm_has_no_place_in_a_sequence(body: Any) -> None:
     ],
     ids=["no queue", "access denied"],
 )
-def test_what_the_queue_manager_refuses_for_good_is_a_fault_and_may_come_again(
+def test_a_permanent_refusal_of_the_manager_is_a_fault_and_the_message_may_come_again(
     reason: MessageClass, code: FaultCode
 ) -> None:
     rmd = Rmd()

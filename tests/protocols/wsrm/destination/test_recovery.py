@@ -31,7 +31,7 @@ STEPS = st.lists(
 @pytest.mark.wsrm("T24")
 @settings(max_examples=60)
 @given(STEPS, st.sampled_from(Incomplete), st.booleans(), st.sampled_from([None, 1500, 100_000]))
-def test_whatever_came_is_known_as_before(
+def test_all_received_messages_are_known_after_a_restart(
     steps: list[tuple[str, int]], incomplete: Incomplete, ordered: bool, quota: int | None
 ) -> None:
     rmd = Rmd(quota=quota, ordered=ordered, incomplete=incomplete)

@@ -1,4 +1,4 @@
-"""What a sequence says of itself."""
+"""Tests what a sequence says of itself."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ class FarDestination:
         return True
 
     def _deliver_buffered(self, sequence: FarSequence) -> None:
-        """NoDiscard: what lies behind a gap is delivered when the sequence ends."""
+        """Deliver the messages after a gap when the sequence ends (NoDiscard)."""
         self.delivered += [word for _, word in sorted(sequence.buffered.items()) if word]
         sequence.buffered.clear()
 
@@ -183,7 +183,7 @@ class Network:
         self.answered: list[tuple[Post, Envelope | None]] = []
         """Responses under way to us, in their order."""
         self.strays: list[Post] = []
-        """Requests of connections that are gone; they may still arrive."""
+        """Requests of lost connections, which may still arrive."""
         self.requests: list[Envelope] = []
         """What comes as a request of its own, in any order."""
         self.heard: list[Envelope] = []

@@ -247,7 +247,7 @@ class SourceBench(ProtocolBench):
     # -- what comes back
 
     def answer(self, post: Post, envelope: Envelope | None = None, status: int = 0) -> None:
-        """Answer a request of ours."""
+        """Answer a request of the source."""
         encoded = None if envelope is None else encode(envelope)
         self.handle(
             events.PostEnded(
@@ -261,7 +261,7 @@ class SourceBench(ProtocolBench):
         )
 
     def fail(self, post: Post, failure: Failure = Failure.LOST) -> None:
-        """Report that a request of ours will have no response."""
+        """Report that a request of the source will have no response."""
         self.handle(events.PostEnded(post.route, post.epoch, post.ticket, failure=failure))
 
     def open(self, identifier: str = FIRST, **fields: Any) -> None:
@@ -325,7 +325,7 @@ class SourceBench(ProtocolBench):
         return link_of(self.outgoing(destination))
 
     def waiting(self, destination: str = SHOP) -> int:
-        """Return how many messages an outgoing queue holds; 0 when the queue is gone."""
+        """Return how many messages an outgoing queue has; 0 if the queue was deleted."""
         queue = find(self.state, destination)
         return 0 if queue is None else len(walk(queue)) + len(queue.order.locked)
 

@@ -1,4 +1,4 @@
-"""What acknowledgements say: what arrived, what is missing, what cannot be."""
+"""Tests what acknowledgements say: what arrived, what is missing, what cannot be."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_an_acknowledgement_from_a_decoupled_endpoint_counts() -> None:
     assert bench.sequence.flow.buffer == 7
 
 
-def test_one_for_a_sequence_that_is_not_ours_says_nothing() -> None:
+def test_an_acknowledgement_of_an_unknown_sequence_is_ignored() -> None:
     bench = sent("a", "b")
     said = Acknowledgement("urn:uuid:other", ((1, 2),), buffer=0)
     bench.handle(Came(Envelope(dialect=Dialect(), acknowledgements=(said,))))
@@ -160,7 +160,7 @@ def test_a_final_acknowledgement_of_an_open_sequence_ends_it() -> None:
     assert (bench.numbers, bench.words) == ([1], ["c"])
 
 
-def test_one_that_comes_while_the_sequence_is_terminated_changes_nothing() -> None:
+def test_an_acknowledgement_during_the_termination_changes_nothing() -> None:
     bench = sent("a", "b", "c")
     late = bench.acknowledgement((1, 3))
     bench.acknowledge((1, 2), final=True)
@@ -170,7 +170,7 @@ def test_one_that_comes_while_the_sequence_is_terminated_changes_nothing() -> No
     assert bench.words == ["c"]
 
 
-def test_an_old_one_does_not_tell_how_much_a_new_connection_takes() -> None:
+def test_an_old_acknowledgement_does_not_limit_a_new_connection() -> None:
     bench = sent("a", "b", "c", "d")
     old = bench.acknowledgement()
     bench.restart()

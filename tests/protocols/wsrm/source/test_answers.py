@@ -1,4 +1,4 @@
-"""What a response means beyond its envelope."""
+"""Tests what a response means beyond its envelope."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def test_every_fact_is_applied() -> None:
     assert set(APPLIED) == named - {Fact} == {type(fact) for fact in LIFE}
 
 
-def test_what_is_rebuilt_equals_what_is_live_after_each_fact() -> None:
+def test_the_rebuilt_state_equals_the_live_state_after_each_fact() -> None:
     state = fresh()
     for fact in LIFE:
         apply(state, fact)
@@ -61,7 +61,7 @@ def test_what_is_rebuilt_equals_what_is_live_after_each_fact() -> None:
     assert state.source.sequences == {}
 
 
-def test_how_far_a_sequence_got() -> None:
+def test_the_progress_of_a_sequence_is_stored() -> None:
     state = fresh()
     for fact in LIFE[:8]:
         apply(state, fact)

@@ -99,7 +99,7 @@ def test_a_sequence_whose_end_is_never_answered_is_not_left_behind() -> None:
     assert not [name for name in bench.timers if name[0].startswith("wsrm")]
 
 
-def test_a_sequence_whose_peer_is_gone_is_not_left_behind() -> None:
+def test_a_sequence_without_its_peer_is_forgotten_in_time() -> None:
     bench = idle()
     for _ in range(60):
         for post in bench.take():
@@ -212,7 +212,7 @@ def test_only_an_acknowledgement_of_last_message_is_newer_than_all_messages() ->
     assert bench.kinds() == ["TerminateSequence", "CreateSequence"]
 
 
-def test_the_next_sequence_waits_until_the_peer_has_delivered_what_lies_behind_a_gap() -> None:
+def test_the_next_sequence_waits_until_the_peer_has_delivered_messages_after_a_gap() -> None:
     """WS-RM 1.0 has no CloseSequence: what is held at the peer is delivered when TerminateSequence comes."""
     peers = (PeerSettings(address="*", dialect=RM10),)
     bench = SourceBench(settings=WsrmSettings(peers=peers, retries=1))

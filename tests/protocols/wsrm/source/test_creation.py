@@ -116,7 +116,7 @@ def test_a_decoupled_response_opens_the_sequence() -> None:
 
 
 @pytest.mark.parametrize("addressable", [False, True])
-def test_without_a_response_it_is_asked_again_with_the_message_id_it_had(*, addressable: bool) -> None:
+def test_create_sequence_without_a_response_is_repeated_with_its_message_id(*, addressable: bool) -> None:
     bench = asking(addressable=addressable)
     asked = bench.read(bench.posts[0])
     bench.answer(bench.take()[0])

@@ -1,4 +1,4 @@
-"""What ends a sequence: faults, an administrator, nothing to send."""
+"""Tests what ends a sequence: faults, an administrator, nothing to send."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_any_other_fault_is_an_answer_without_an_acknowledgement(code: FaultCode
     assert bench.numbers == [2]
 
 
-def test_a_fault_about_something_else_is_not_ours() -> None:
+def test_a_fault_about_another_sequence_is_ignored() -> None:
     bench = sent("a", "b")
     for identifier in ("urn:uuid:other", ""):
         bench.handle(
@@ -179,7 +179,9 @@ def test_terminate_twice_does_not_wait_for_the_answer() -> None:
 
 
 @pytest.mark.parametrize("event", [CloseSequence, TerminateSequence])
-def test_an_administrator_learns_why_not(event: type[CloseSequence] | type[TerminateSequence]) -> None:
+def test_an_administrator_gets_the_reason_of_a_refusal(
+    event: type[CloseSequence] | type[TerminateSequence],
+) -> None:
     bench = SourceBench()
     assert bench.ask(event(0, 7)) == Done(False, "no sequence 7 goes out")
     bench.put("a")

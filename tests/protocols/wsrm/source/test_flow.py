@@ -40,7 +40,9 @@ def test_a_source_begins_without_polling() -> None:
         pytest.param(NO, FlowEvent.TERMINATED, ENDED, Action.NONE, id="T16"),
     ],
 )  # fmt: skip
-def test_each_row_of_the_table(before: Polling, event: FlowEvent, after: Polling, action: Action) -> None:
+def test_each_row_of_the_table_is_obeyed(
+    before: Polling, event: FlowEvent, after: Polling, action: Action
+) -> None:
     flow = Flow(before)
     assert flow.happen(event) is action
     assert flow.polling is after
@@ -83,7 +85,7 @@ def test_a_new_connection_is_probed_with_one_message() -> None:
 
 
 @given(st.integers(1, 4096), st.none() | st.integers(0, LARGEST_BUFFER))
-def test_never_more_than_the_window_and_the_room(window: int, buffer: int | None) -> None:
+def test_the_limit_never_exceeds_the_window_and_the_room(window: int, buffer: int | None) -> None:
     limit = Flow(buffer=buffer, heard=True).limit(window, probing=True)
     assert limit <= window
     assert buffer is None or limit <= buffer

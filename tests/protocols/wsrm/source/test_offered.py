@@ -70,7 +70,7 @@ class Client(SourceBench):
 
 
 class Spread(Event, frozen=True):
-    """Stands for a turn whose rules were called by hand."""
+    """Replaces a turn whose rules were called directly."""
 
     turn: Turn
 

@@ -1,4 +1,4 @@
-"""The table of a sequence's phases."""
+"""Tests the table of a sequence's phases."""
 
 from __future__ import annotations
 

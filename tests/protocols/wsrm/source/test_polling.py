@@ -1,4 +1,4 @@
-"""A source stops where there is no room, asks for it, and goes on: [MS-WSRVCRM] 3.2 and 4."""
+"""A source stops without room, asks for room, and continues: [MS-WSRVCRM] 3.2 and 4."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_room_lets_the_source_send() -> None:
 
 @pytest.mark.spec("FC-030", "FC-043")
 @pytest.mark.wsrm("T10")
-def test_without_room_nothing_new_leaves() -> None:
+def test_new_messages_wait_without_room() -> None:
     bench = full()
     bench.put("a", "b", "c")
     assert bench.kinds() == []
@@ -78,7 +78,7 @@ def test_without_room_nothing_new_leaves() -> None:
 
 @pytest.mark.spec("FC-040")
 @pytest.mark.wsrm("T11")
-def test_when_room_is_reported_as_many_go_as_there_is_room_for() -> None:
+def test_a_report_of_room_releases_that_number_of_messages() -> None:
     bench = full("a", "b", "c")
     bench.hear((1, 1), buffer=1)
     assert bench.numbers == [2]
@@ -178,7 +178,7 @@ def test_a_lost_acknowledgement_and_a_lost_poll_cost_an_interval_each() -> None:
 
 
 @pytest.mark.wsrm("T23")
-def test_a_source_that_starts_anew_does_not_poll_until_it_hears_that_there_is_no_room() -> None:
+def test_a_restarted_source_does_not_poll_before_a_report_without_room() -> None:
     bench = SourceBench()
     bench.put("a", "b", "c")
     bench.open()

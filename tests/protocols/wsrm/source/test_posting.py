@@ -1,4 +1,4 @@
-"""Requests of ours: tickets, epochs, and what they say about the sequence itself."""
+"""Requests have tickets and epochs, and describe the sequence itself."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_request_waits_for_the_disk() -> None:
     assert bench.turns[-1].waits
 
 
-def test_after_a_failure_there_is_another_epoch() -> None:
+def test_a_failure_begins_another_epoch() -> None:
     bench = SourceBench()
     bench.put("a")
     [post] = bench.take()

@@ -1,4 +1,4 @@
-"""How far a sequence got, as the manager shows it."""
+"""Tests how far a sequence got, as the manager shows it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The source in another process: what goes on where it was."""
+"""The source continues in another process where it was."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_an_acknowledgement_that_comes_before_any_connection_counts() -> None:
     assert bench.posts == []
 
 
-def test_a_withdrawn_message_whose_content_is_gone_ends_the_sequence() -> None:
+def test_a_withdrawn_message_without_its_content_ends_the_sequence() -> None:
     bench = running()
     bench.ask(PurgeQueue(0, "DIRECT=WSRM://shop.example/orders"))
     bench.put("d")

@@ -1,4 +1,4 @@
-"""What the source does after its store was restored from a backup."""
+"""Tests what the source does after its store was restored from a backup."""
 
 from __future__ import annotations
 

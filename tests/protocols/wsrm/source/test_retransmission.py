@@ -1,4 +1,4 @@
-"""What has no acknowledgement goes again: later each time, and not for ever."""
+"""Messages without an acknowledgement are sent again, later each time, a limited number of times."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_request_without_a_response_is_not_sent_beside_itself() -> None:
     assert bench.sequence.flights[2].retries == 0
 
 
-def test_the_first_unacknowledged_message_is_not_retried_for_ever() -> None:
+def test_retries_of_the_first_unacknowledged_message_are_limited() -> None:
     bench = sent("poison", "b", retries=3)
     kinds = []
     for _ in range(60):

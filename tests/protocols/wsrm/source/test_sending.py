@@ -57,12 +57,12 @@ def test_the_message_that_fills_the_window_asks_for_an_acknowledgement() -> None
 
 
 def test_no_message_goes_further_ahead_than_the_peer_can_hold() -> None:
-    """The quota of WCF counts what is in flight; a gap also holds back what lies a window behind it."""
+    """The quota of WCF counts messages in flight; a gap also delays messages that are a window behind it."""
     bench = opened(*"abcdefghijkl")
     bench.acknowledge((1, 1), buffer=4)
     assert bench.numbers == [2, 3, 4, 5]
     bench.acknowledge((1, 1), (3, 5), buffer=4)
-    assert bench.numbers == [2]  # again; 6 would lie four behind it
+    assert bench.numbers == [2]  # again; 6 would be four behind it
     bench.acknowledge((1, 5), buffer=4)
     assert bench.numbers == [6, 7, 8, 9]
 
@@ -130,7 +130,7 @@ def test_a_message_that_leaves_after_it_has_a_number_is_sent_until_it_is_there()
     assert (bench.numbers, bench.words) == ([3], ["c"])
 
 
-def test_with_the_last_number_the_sequence_ends() -> None:
+def test_a_sequence_ends_with_the_last_number() -> None:
     bench = opened("a")
     bench.acknowledge((1, 1))
     row = bench.sequence.row

@@ -142,7 +142,7 @@ def test_an_idle_sequence_ends_and_its_session_closes() -> None:
     assert bench.kinds() == ["CreateSequence"]
 
 
-def test_messages_for_a_client_that_is_gone_are_refused() -> None:
+def test_messages_for_a_lost_client_are_refused() -> None:
     bench = SourceBench()
     bench.put("reply", to=offered_name("urn:uuid:gone", ""), negative_journaling=True)
     assert bench.posts == []
@@ -151,7 +151,7 @@ def test_messages_for_a_client_that_is_gone_are_refused() -> None:
     assert dead.reason is MessageClass.NACK_BAD_DEST_QUEUE
 
 
-def test_a_client_that_listens_gets_a_new_sequence_when_its_own_is_gone() -> None:
+def test_a_client_that_listens_gets_a_new_sequence_after_the_end_of_its_own() -> None:
     bench = SourceBench()
     bench.put("reply", to=offered_name("urn:uuid:gone", "http://client.example/cb"))
     assert bench.kinds() == ["CreateSequence"]

@@ -54,7 +54,7 @@ def ended(post: Post, bench: SourceBench, *ranges: tuple[int, int]) -> Envelope:
     return Envelope(dialect=bench.read(post).dialect, acknowledgements=(said,))
 
 
-def test_messages_go_one_by_one_and_the_close_tells_that_they_arrived() -> None:
+def test_messages_are_sent_one_by_one_and_the_close_confirms_them() -> None:
     bench = sent("a", "b", "c")
     assert bench.sent()[0].ack_requests == (FIRST,)
     assert take_all(bench) == ["2", "3"]
@@ -171,7 +171,7 @@ def test_a_message_that_is_taken_each_time_and_never_arrives_is_given_up() -> No
     assert bench.waiting() == 1
 
 
-def test_the_end_of_a_sequence_of_ws_rm_1_0_tells_what_arrived() -> None:
+def test_the_end_of_a_sequence_of_ws_rm_1_0_shows_the_messages_that_arrived() -> None:
     bench = sent("a", "b", "c", dialect=RM10)
     take_all(bench)
     bench.advance(4)

@@ -1,4 +1,4 @@
-"""Where messages go, and what a peer is given as our address."""
+"""Tests the way of messages, and the own address that a peer gets."""
 
 from __future__ import annotations
 

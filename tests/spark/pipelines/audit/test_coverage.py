@@ -1,4 +1,4 @@
-"""What a history covers: numbers without a gap, in blocks that merge."""
+"""Tests what a history covers: numbers without a gap, in blocks that merge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ids come from chance that is passed in."""
+"""Tests that identifiers are made from the chance that is passed in."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reliquary.base.chance import new_guid
 
 
 class Bits:
-    """Chance that returns the bits that a test gives it."""
+    """A source that returns the bits that a test gives it."""
 
     def __init__(self, number: int) -> None:
         self.number = number

@@ -1,4 +1,4 @@
-"""Number ranges against plain sets."""
+"""Compares number ranges with plain sets."""
 
 from __future__ import annotations
 

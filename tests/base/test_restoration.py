@@ -1,4 +1,4 @@
-"""What a store knows of its restoration."""
+"""Tests the record of a restoration of a store."""
 
 from __future__ import annotations
 

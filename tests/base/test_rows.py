@@ -1,4 +1,4 @@
-"""Rows as bytes: a value that is not as it was written is found, whatever happened to it."""
+"""Tests that a row whose value differs from what was written is detected."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class Note(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class OldNote(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The record as an earlier release wrote it."""
+    """The record in the form of an earlier release."""
 
     to: str
 
 
 class RenamedNote(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The record as a later release writes it."""
+    """The record in the form of a later release."""
 
     recipient: str
     postage: int = 0

@@ -1,4 +1,4 @@
-"""A machine of three tables: each thing goes to its rule, and the turn is what the rule wrote."""
+"""Tests that each event, signal and timer goes to its rule, and that the turn has what the rule wrote."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Notified(Signal, frozen=True):
 
 
 class Noted(Fact, frozen=True):
-    """What a rule was called with."""
+    """Records the arguments of a rule."""
 
     what: object
     now: Instant
@@ -30,7 +30,7 @@ class Noted(Fact, frozen=True):
 
 @dataclass
 class Notes:
-    """The state: nothing but the turn."""
+    """The state of the machine, which has only the turn."""
 
     draft: Draft = field(default_factory=Draft)
 

@@ -1,4 +1,4 @@
-"""A turn and how it is drafted."""
+"""Tests the parts of a turn, and how a draft collects them."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class Noted(Fact, frozen=True):
 
 
 class Whispered(Fact, frozen=True):
-    """A fact that a crash may take."""
+    """A fact that a crash may lose."""
 
     text: str
 
@@ -45,7 +45,7 @@ class Rumour(Signal, frozen=True):
 
 
 class Write(Event, frozen=True):
-    """Keep a note, and answer when it is safe."""
+    """Keep a note, and answer when it is durable."""
 
     to: int
     text: str
@@ -59,7 +59,7 @@ class Whisper(Event, frozen=True):
 
 
 class Look(Event, frozen=True):
-    """Answer with what is there, changing nothing."""
+    """Answer with the present rows, and change nothing."""
 
     to: int
 
@@ -71,7 +71,7 @@ class Do(Event, frozen=True):
 
 
 class Scribe:
-    """Keeps notes, and tells rumours of them."""
+    """Keeps notes, and sends a signal about each."""
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
@@ -149,5 +149,5 @@ class SlowDisk(MemoryDisk):
         self._end_sync(covered)
 
     def let_go(self, syncs: int = 1) -> None:
-        """Let this many syncs end, now or when they begin."""
+        """Let this number of syncs end, now or when they begin."""
         self.may_end.release(syncs)

@@ -1,4 +1,4 @@
-"""Timers that are due become events, and a calendar that is set forward makes its timers due."""
+"""Tests that due timers become events, and that a calendar that is set forward makes its timers due."""
 
 from __future__ import annotations
 

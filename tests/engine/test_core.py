@@ -1,4 +1,5 @@
-"""Turns into batches: signals inside the turn, one apply a batch, and what may leave at once."""
+"""Tests turns and batches: signals inside the turn, one apply for each batch, effects that may leave
+at once."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ from tests.engine.machines import (
 
 
 class Desk:
-    """A core with a scribe, and a gossip who listens if asked to."""
+    """A core with a scribe, and optionally a second machine that takes its signals."""
 
     def __init__(self, *, gossip: bool = False) -> None:
         self.disk = MemoryDisk(["notes"])

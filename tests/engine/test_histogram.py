@@ -1,4 +1,4 @@
-"""Histograms count each value once, in the right bucket."""
+"""Tests that histograms count each value once, in the right bucket."""
 
 from __future__ import annotations
 

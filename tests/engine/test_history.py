@@ -1,4 +1,5 @@
-"""Tests of the exporter beside a running engine: files come, rows go, and failures are logged and end."""
+"""Tests the exporter beside a running engine: files are written, rows are deleted, and failures are
+logged."""
 
 from __future__ import annotations
 

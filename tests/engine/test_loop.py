@@ -1,4 +1,5 @@
-"""The engine in a process: sync before answer, the next batch while the last one syncs, a clean end."""
+"""Tests the engine in a process: it syncs before it answers, builds the next batch during a sync, and stops
+in order."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ from tests.engine.machines import Do, Look, Whisper, Write
 from tests.engine.room import Room, run, tick
 
 MANY = INLINE_TURNS + 6
-"""More turns than are synced inline."""
+"""A number of turns that is too large for an inline sync."""
 
 
 def test_what_was_not_logged_again_is_logged_later_or_when_the_engine_stops(
@@ -547,7 +548,7 @@ def explode(answer: object) -> None:
 
 
 async def close_after_failure(room: Room) -> None:
-    """Stop as a process does that ends after a failure."""
+    """Stop the engine as a process does that ends after a failure."""
     room.disk.failure = room.disk.failure or StoreFailure("io", "it is over")
     room.disk.let_go(100)
     with contextlib.suppress(StoreFailure):  # the disk cannot be closed well either

@@ -1,4 +1,5 @@
-"""A queue manager on a folder: started when it is opened, released when it is closed or cannot start."""
+"""Tests a queue manager on a folder: started when it is opened, released when it is closed or cannot
+start."""
 
 from __future__ import annotations
 

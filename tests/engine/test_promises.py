@@ -1,4 +1,4 @@
-"""What the simulator has found broken once, each as a short story of the manager under the engine."""
+"""Tests promises that the simulator once found broken, each in a short run of the manager in the engine."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Server:
         return reply.answer
 
     def crash(self) -> Server:
-        """Return the next process, when nothing was kept that was not synced."""
+        """Return the next process, after a crash that kept only synced changes."""
         for seed in range(100):
             survivor = self.disk.crash(SeededChance(seed))
             if survivor.kept == 0:
@@ -106,7 +106,7 @@ def test_an_express_receipt_that_is_acknowledged_does_not_let_a_recoverable_one_
 
 
 def test_an_express_message_does_not_carry_an_acknowledgement_out_before_its_sync() -> None:
-    """A reader that is answered may rely on it that its acknowledgement is stored."""
+    """A reader that is answered may rely on its acknowledgement being stored."""
     server = Server()
     server.batch(SendMessages(1, "orders", (recoverable(b"kept"),)))
     held = server.ask(ReceiveMessages(2, "orders", hold=HOUR))
@@ -160,7 +160,7 @@ def test_a_late_deadline_is_not_passed_over_because_a_locked_message_is_overdue(
 
 
 def message(body: bytes, sent: Instant, seconds: int) -> Message:
-    """Return a message that travelled, and whose time began when it was sent."""
+    """Return a message from another manager, whose time began when it was sent."""
     return Message(
         body=body,
         identifier=ObjectId(UUID(int=1), 1),

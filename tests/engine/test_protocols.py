@@ -1,4 +1,5 @@
-"""Protocols beside a queue manager: what they claim is theirs alone, and what needs a network is answered."""
+"""Tests protocols beside a queue manager: their claims are exclusive, and effects that need a network are
+answered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The list of directory servers is looked for outside, and what is found comes back as an event."""
+"""Tests that the list of directory servers is resolved outside, and that the result comes back as an
+event."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The open batch is written and synced in time, inline or in the thread; `test_loop` shows a whole engine."""
+"""Tests that the open batch is written and synced in time, inline or in the thread; `test_loop` shows a whole
+engine."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from tests.engine.machines import NOON, Look, Scribe, SlowDisk, Write
 
 
 class Notes:
-    """An owner of syncs that notes what it is asked to do."""
+    """An owner of syncs that records its calls."""
 
     def __init__(self) -> None:
         self.failure: BaseException | None = None
@@ -60,7 +61,7 @@ class Notes:
         self.watched += 1
 
     def notify_idle(self) -> None:
-        """Do nothing: the tests wait for what they want to see."""
+        """Do nothing, because the tests wait for the results that they need."""
 
     @property
     def answers(self) -> list[object]:

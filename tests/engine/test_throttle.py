@@ -1,4 +1,4 @@
-"""A short log: each cause once a minute, nothing left out of the count, and bounded memory."""
+"""Tests a short log: each cause once a minute, every repeat counted, and bounded memory."""
 
 from __future__ import annotations
 

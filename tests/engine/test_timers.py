@@ -1,4 +1,4 @@
-"""Timers by name: set, set anew, cancel, and come due in order."""
+"""Tests timers by name: they are set, set again, cancelled, and fire in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Warnings: each kind once a minute, and every repeat is counted."""
+"""Tests warnings: each kind once a minute, and every repeat is counted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scenes of the list that a new queue gets: who may do what with it."""
+"""Scenes of the access list that a new queue gets."""
 
 from __future__ import annotations
 

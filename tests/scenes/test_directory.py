@@ -1,4 +1,4 @@
-"""Scenes of the directory: who enters it, and what is known while it is away."""
+"""Scenes of the directory: which objects enter it, and what a manager knows while it is away."""
 
 from __future__ import annotations
 

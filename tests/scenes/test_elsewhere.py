@@ -1,4 +1,4 @@
-"""Scenes of sending to other managers: states of outgoing queues, what goes next, how it is wrapped."""
+"""Scenes of sending to other managers: states of outgoing queues, the order of messages, their packets."""
 
 from __future__ import annotations
 

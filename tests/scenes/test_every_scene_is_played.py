@@ -1,4 +1,4 @@
-"""T01 to T80 are all here, each once."""
+"""Tests that each of the scenes T01 to T80 is here once."""
 
 from __future__ import annotations
 

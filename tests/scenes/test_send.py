@@ -65,7 +65,8 @@ def test_priority_goes_before_arrival() -> None:
 @pytest.mark.scene("T32")
 @pytest.mark.spec("DM-190", "DM-191", "DM-192")
 def test_a_lookup_identifier_is_a_lane_and_seven_bytes_of_the_sequential_id() -> None:
-    """The scenario's literal rule has the lanes the wrong way round (AN-03): ours sorts by the identifier."""
+    """The scenario's literal rule has the lanes in the wrong order (AN-03): this manager sorts by the
+    identifier."""
     scene = Scene("q")
     scene.create("tq", transactional=True)
     for path, lane in (("tq", 0x00), ("q", 0x02)):

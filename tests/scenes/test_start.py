@@ -1,4 +1,4 @@
-"""Scenes of starting: what a new manager makes, and what an old one finds again."""
+"""Scenes of starting: what a new manager creates, and what an old one finds again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scenes of transactions: what shows when, and what an end undoes."""
+"""Scenes of transactions: which changes are visible when, and what an abort undoes."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from tests.scenes.harness import Scene
 
 
 def begun() -> tuple[Scene, int]:
-    """m1 of m1, m2 is held under a receipt; the reader's handle."""
+    """Return a queue with m1 and m2 of which m1 is locked under a receipt, and the reader's handle."""
     scene = Scene()
     scene.send("orders", b"m1", b"m2")
     reader = scene.open("orders")

@@ -1,4 +1,4 @@
-"""Seeds of the simulator, one after another: until one fails, or all of them without a failure."""
+"""Runs seeds of the simulator one after another, until one fails or all have passed."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Final, Protocol
 
 MISSPELLED: Final = ("AttributeError", "ImportError", "NameError", "TypeError")
-"""How a failure begins when a mutant names something that is not there: it shows nothing."""
+"""The beginning of a failure if a mutant names something that does not exist; that failure shows nothing."""
 
 
 class Report(Protocol):
-    """What a run of any world reports."""
+    """The report of a run of any world."""
 
     @property
     def failure(self) -> str: ...

@@ -1,4 +1,4 @@
-"""One simulated server for the tests, with its network and its applications; no faults by default."""
+"""One simulated server for tests, with its network and its applications; no faults by default."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from reliquary.sim.witness import Witness
 
 
 class SimulatedServer:
-    """Everything, booted, with all the queues."""
+    """A server that has started, with all its queues."""
 
     def __init__(self, seed: int = 1, faults: SiteFaults | None = None, *, queues: bool = True) -> None:
         self.chance = SeededChance(seed)
@@ -58,7 +58,7 @@ class SimulatedServer:
         self.context.finishing = False
 
     def call(self, make: Callable[[int], Event]) -> list[Outcome]:
-        """Ask; the list gets the outcome when there is one."""
+        """Send a request; the list gets the outcome when there is one."""
         outcomes: list[Outcome] = []
         self.network.call(self.line, make, outcomes.append)
         return outcomes

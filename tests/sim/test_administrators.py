@@ -1,4 +1,4 @@
-"""Applications that look after queues."""
+"""Tests the applications that administer queues."""
 
 from __future__ import annotations
 

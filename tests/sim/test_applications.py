@@ -1,4 +1,4 @@
-"""Scripts on a stage: they ask, wait and rest, and come to an end."""
+"""Tests that scripts send requests, wait, pause and end."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_script_is_resumed_with_what_came_of_each_step() -> None:
 
 
 class Stubborn(Application):
-    """Asks until it is answered."""
+    """Repeats a request until it is answered."""
 
     def script(self) -> Script:
         outcome = yield from self.ask_until_answered(lambda to: BrowseMessages(to, "orders"))

@@ -1,4 +1,4 @@
-"""The rows on disk: every kind of contradiction is found."""
+"""Tests that every kind of contradiction between rows on disk is found."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.sim.written_history import NOW, Nothing
 
 
 def busy() -> Bench:
-    """Return a manager with a little of everything on its disk."""
+    """Return a manager with each kind of row on its disk."""
     bench = Bench("orders", "ledger")
     bench.send("orders", b"a", b"b", time_to_be_received=60)
     bench.send("orders", b"c", positive_journaling=True)

@@ -1,4 +1,4 @@
-"""Chance from a seed: it repeats itself, and keeps to its bounds."""
+"""Tests that chance from a seed can be repeated, and stays within its bounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must hold at the end: each checker finds what it is for, and nothing else."""
+"""Tests that each checker finds the errors that it is for, and no others."""
 
 from __future__ import annotations
 
@@ -251,7 +251,7 @@ YES, NO = HResult.OK, HResult.TRANSACTION_SEQUENCE
 
 
 def ended(decision: tuple[bool, bool], outcome: bool | None, *answers: tuple[bool, HResult]) -> None:
-    """Check a transaction that was to commit or not, was prepared or not, and has ended so."""
+    """Check a transaction with this decision, this preparation and this end."""
     story, ledger, identifier = Story(), Ledger(), UUID(int=1)
     story.history.decisions.append(Decision(identifier, *decision, list(answers)))
     if outcome is not None:
@@ -289,7 +289,7 @@ def test_an_outcome_that_is_refused_or_confirmed_both_ways_is_found(commit: bool
 
 
 def news(asks: Acknowledgement, left: MessageClass | None, *reported: MessageClass, unkept: int = 0) -> None:
-    """Check a message that came to its queue, left it or not, and was acknowledged so."""
+    """Check a message that came to its queue, left it or not, and was acknowledged in this way."""
     story, ledger = Story(), Ledger()
     story.sent(1)
     story.history.sendings[b"m1"].asks = asks

@@ -1,4 +1,4 @@
-"""A calendar that jumps, and a process that never sees it go back."""
+"""Tests a calendar that jumps, and a process that never sees it go back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A disk whose syncs take time: what they cover, and what a crash in between takes."""
+"""Tests a disk whose syncs take time: what a sync covers, and what a crash meanwhile loses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Readers of feeds, what is owed to them, and that a broken feed is found."""
+"""Tests readers of feeds, the messages that they must get, and that a broken feed is found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that the simulator's own account shows the places of a large batch when the batch is published."""
+"""Tests that the positions of a large batch are visible when the batch is published."""
 
 from __future__ import annotations
 

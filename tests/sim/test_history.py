@@ -1,4 +1,4 @@
-"""The record of a run: what applications know, and a digest of everything."""
+"""Tests the record of a run: what applications record, and a digest of everything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The machine: after every end there is another start, on what the disk has kept."""
+"""Tests the host: after every end of a process there is another start, on the rows that the disk has kept."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.sim.simulated_server import SimulatedServer
 
 
 class OneSend(Sender):
-    """Sends one message, and goes."""
+    """Sends one message, and ends."""
 
     def script(self) -> Script:
         """Send until it is confirmed."""

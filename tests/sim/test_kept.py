@@ -1,4 +1,5 @@
-"""The second account of kept messages finds a loss within a limit, and a loss that is not reported."""
+"""Tests that the second computation of kept messages finds a loss within a limit, and a loss without a
+report."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ LAKE = "lake"
 
 
 def account(*facts: Fact, default: Keep = EVERYTHING) -> Kept:
-    """Facts, each in a turn of its own."""
+    """Applies facts, each in a turn of its own."""
     kept = Kept(default)
     for fact in facts:
         kept.begin_turn()

@@ -1,4 +1,4 @@
-"""What the facts add up to, and what they must never say."""
+"""Tests the sum of the facts, and the facts that must never be stated."""
 
 from __future__ import annotations
 

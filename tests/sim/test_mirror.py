@@ -1,4 +1,4 @@
-"""A second manager, built from a copy of the disk, against the one that runs."""
+"""Tests the comparison of the running manager with a second one that is built from a copy of the disk."""
 
 from __future__ import annotations
 

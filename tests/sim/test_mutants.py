@@ -47,7 +47,7 @@ def first_failure(
 
 
 class Hasty(Process):
-    """Tells the world before the disk has it."""
+    """Performs effects before the disk has their facts."""
 
     def _settle(self, batch: Batch) -> None:
         self._perform(batch.after_sync)
@@ -56,7 +56,7 @@ class Hasty(Process):
 
 
 class Eager(Process):
-    """Takes a sync that ends for one that began after the batch was applied."""
+    """Counts a sync for batches that were applied after it began."""
 
     def _synced(self, covered: int) -> None:
         self._syncs.syncing += self._syncs.waiting
@@ -90,7 +90,7 @@ def test_effects_that_leave_before_their_sync_are_found_by_what_they_lead_to(pro
 
 
 class Forgetful(SimulatedDisk):
-    """Says that everything is safe, and keeps one batch less."""
+    """Confirms every sync, and keeps one batch less."""
 
     def end_sync(self, covered: int) -> None:
         dropped = self.durable == 40 and covered > self.durable

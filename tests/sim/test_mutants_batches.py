@@ -1,4 +1,5 @@
-"""Batches that are published in half, twice, out of order, or by those who lost: the checkers find it."""
+"""Tests that the checkers find batches that are published in half, twice, out of order, or by a lost
+attempt."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ APPLY: dict[Any, Any] = features.APPLIERS
 
 
 def test_a_ledger_that_comes_after_its_batch_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The ledger is written with the next batch of the query: a crash between the two forgets the first."""
+    """The ledger is written with the next batch of the query, so that a crash between the two forgets the
+    first."""
     real, late = APPLY[facts.BatchPublished], dict[str, Published]()
 
     def published(state: State, fact: facts.BatchPublished) -> None:
@@ -36,7 +38,7 @@ def test_a_ledger_that_comes_after_its_batch_is_found(monkeypatch: pytest.Monkey
 
 
 def test_a_drop_that_takes_published_messages_along_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The publish leaves the part where it was, so that dropping the part deletes its messages."""
+    """The publish leaves the part unchanged, so that dropping the part deletes its messages."""
     real = APPLY[facts.BatchPublished]
 
     def published(state: State, fact: facts.BatchPublished) -> None:
@@ -99,7 +101,7 @@ def test_a_large_batch_whose_messages_get_no_deadline_is_found(monkeypatch: pyte
 def test_a_feed_that_is_notified_of_numbers_in_a_hidden_batch_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The consumer of the feed goes on behind the batch, and never reads it."""
+    """The consumer of the feed continues after the batch, and never reads it."""
     monkeypatch.setattr(numbering, "known_until", lambda queue, number: number)
     monkeypatch.setattr(rules, "known_until", lambda queue, number: number)
     failure = first_failure(seeds=range(66, 140))
@@ -109,7 +111,7 @@ def test_a_feed_that_is_notified_of_numbers_in_a_hidden_batch_is_found(
 def test_a_crash_in_the_middle_of_a_large_batch_that_loses_chunks_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The next process takes one chunk more for placed than the last one has placed."""
+    """The next process counts one chunk more as placed than the last one has placed."""
     real = turns.recover
 
     def recover(state: State, record: Publishing) -> None:
@@ -125,6 +127,7 @@ def test_a_crash_in_the_middle_of_a_large_batch_that_loses_chunks_is_found(
 def test_a_crash_in_the_middle_of_a_large_batch_that_publishes_it_twice_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The next process forgets that it was begun, shows what was placed, and takes the batch once more."""
+    """The next process forgets that the batch was begun, shows the placed messages, and takes the batch once
+    more."""
     monkeypatch.setattr(turns, "recover", lambda state, record: state.rows.delete(PUBLISHING, ONLY))
     first_failure(seeds=range(1, 400))

@@ -42,7 +42,7 @@ def first_failure(plugin: type[Plugin] | None = None) -> str:
 
 
 def nothing(*_: Any, **__: Any) -> None:
-    """Return nothing, whatever the arguments are."""
+    """Return None for any arguments."""
 
 
 # -- the manager

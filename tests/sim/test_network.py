@@ -1,4 +1,4 @@
-"""The network: what it carries, what it loses, and what its users then know."""
+"""Tests the network: the requests that it carries and loses, and the outcomes that its users get."""
 
 from __future__ import annotations
 

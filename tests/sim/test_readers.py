@@ -1,4 +1,4 @@
-"""Applications that read: each way of reading is used, and what is theirs is noted."""
+"""Tests that applications use each way of reading, and record the messages that they own."""
 
 from __future__ import annotations
 

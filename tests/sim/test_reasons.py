@@ -1,4 +1,4 @@
-"""When a message leaves, a reader asked for it or its time is over; anything else is a loss."""
+"""Tests that a message leaves only because a reader requested it or its time is over; all else is a loss."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When backups are made and restored."""
+"""Tests when backups are made and restored."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from reliquary.sim.run import simulate
 
 
 class StubHost:
-    """Notes what happens to it."""
+    """Records the calls to a host."""
 
     def __init__(self, name: str, story: list[tuple[str, str]]) -> None:
         self.name = name

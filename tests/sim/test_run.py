@@ -1,4 +1,5 @@
-"""A run as a whole: it repeats itself, it tells what broke, and prints how to see it again."""
+"""Tests a run as a whole: it can be repeated, names a broken promise, and prints the command that
+repeats it."""
 
 from __future__ import annotations
 

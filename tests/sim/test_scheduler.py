@@ -1,4 +1,4 @@
-"""What happens when: in the order of time, and at one moment in an order that the seed decides."""
+"""Tests the order of actions: by time, and for one moment in an order that the seed decides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever the seed does, no promise is broken.  A failure prints the command that repeats it."""
+"""Tests that no promise is broken, in many seeds. A failure prints the command that repeats it."""
 
 from __future__ import annotations
 

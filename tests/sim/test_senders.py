@@ -1,4 +1,4 @@
-"""Applications that send: what they send, and what they know of it."""
+"""Tests applications that send: their messages, and the outcomes that they record."""
 
 from __future__ import annotations
 

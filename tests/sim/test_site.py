@@ -1,4 +1,4 @@
-"""A site: started, left alone until it is done, read to its end, started again."""
+"""Tests a site: it is started, runs until it has no work, is read to its end, and is started again."""
 
 from __future__ import annotations
 

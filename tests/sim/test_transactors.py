@@ -1,4 +1,4 @@
-"""Applications in transactions: they end them in every way, and draw the right conclusions."""
+"""Tests that applications end transactions in every way, and draw the right conclusions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Checks at each step: nothing early, nothing twice, no read waits while a message is available."""
+"""Tests the checks at each step: nothing early, nothing twice, no read that waits while a message is
+available."""
 
 from __future__ import annotations
 

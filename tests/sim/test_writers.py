@@ -1,4 +1,4 @@
-"""Writers of batches: they fail, try again and come too late, and know what may be seen of it."""
+"""Tests writers of batches: they fail, retry and come too late, and record which messages may be visible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engines under test, each with a way to close it and open it again."""
+"""Fixtures for the engines under test, each with a way to close it and open it again."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Seeded:
 
 
 class Engine:
-    """One disk at a time, over what the last one left."""
+    """Opens one disk at a time, on the files of the last one."""
 
     name: str
     disk: Disk

@@ -1,4 +1,4 @@
-"""Backup and restore, of a live store and of a stopped one."""
+"""Tests backup and restore, of a live store and of a stopped one."""
 
 from __future__ import annotations
 

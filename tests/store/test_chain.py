@@ -1,4 +1,4 @@
-"""The chain over the logs: what is missing is damage, what was never synced is cut off."""
+"""Tests the chain of the logs: a missing synced change is damage, an unsynced rest is cut off."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every engine does: one suite over all of them."""
+"""Tests the promises of every storage engine, with one suite for all of them."""
 
 from __future__ import annotations
 

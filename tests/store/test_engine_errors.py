@@ -1,4 +1,4 @@
-"""Every complaint of an engine becomes one sentence that names the folder."""
+"""Tests that every error of an engine becomes one sentence that names the folder."""
 
 from __future__ import annotations
 

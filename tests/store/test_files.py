@@ -1,4 +1,4 @@
-"""Files that are there as a whole."""
+"""Tests that files are written as a whole."""
 
 from __future__ import annotations
 

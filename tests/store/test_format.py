@@ -1,4 +1,4 @@
-"""The file FORMAT: whose folder it is, and whether this release may open it."""
+"""Tests the file FORMAT: the owner of a folder, and whether this release may open it."""
 
 from __future__ import annotations
 

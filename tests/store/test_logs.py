@@ -1,4 +1,4 @@
-"""Logs of RocksDB, read as far as their sequence numbers go."""
+"""Tests that the sequence numbers in logs of RocksDB are read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def record(first: int, count: int = 1, size: int = 100) -> bytes:
 
 
 def written(*records: bytes, extra: int = 0) -> bytes:
-    """Records as RocksDB writes them: in fragments that do not cross the end of a block."""
+    """Return records as RocksDB writes them: in fragments that do not cross the end of a block."""
     log = bytearray()
     for payload in records:
         kind, rest = "start", payload

@@ -1,4 +1,4 @@
-"""The synced mark: true and as it was written, or not there."""
+"""Tests that the mark is true and complete, or not read."""
 
 from __future__ import annotations
 

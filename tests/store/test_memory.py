@@ -1,4 +1,4 @@
-"""The simulator's disk: what a crash takes, and how it fails on request."""
+"""Tests the simulator's disk: what a crash loses, and how it fails on request."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ END = b"\xff"
 
 
 def batch(number: int) -> Changes:
-    """Return two rows in two tables, which a crash must not part."""
+    """Return two rows in two tables, which a crash must not separate."""
     return Changes({"letters": {b"%d" % number: b""}, "numbers": {b"%d" % number: b""}})
 
 

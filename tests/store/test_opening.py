@@ -1,4 +1,4 @@
-"""A store whose files are missing, cut or changed: it opens with every row, or it says that it is damaged."""
+"""Tests stores whose files are missing, cut or changed: they open with every row, or report damage."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EXPECTED = [b"%04d" % number for number in range(LETTERS)]
 
 
 def rows(folder: Path) -> list[bytes]:
-    """Open, read every row, and close."""
+    """Open a store, read every row, and close it."""
     disk = RocksDisk(folder, TABLES)
     try:
         numbers = [key for key, _ in disk.range("numbers", b"", b"\xff", limit=9)]
@@ -71,7 +71,7 @@ def logs(store: Path) -> list[Path]:
 
 
 def must_be_damage(folder: Path, *words: str) -> None:
-    """Opening fails, again and again, and changes no file that holds rows."""
+    """Check that opening fails repeatedly and changes no file that has rows."""
     before = _content(folder)
     for _ in range(2):
         with pytest.raises(StoreDamage, match=str(folder)) as damage:
@@ -109,7 +109,7 @@ def test_a_log_that_was_cut_between_two_records_is_damage(logs: list[Path], plac
 
 
 def test_a_block_of_zeros_in_a_log_is_damage(logs: list[Path]) -> None:
-    """RocksDB takes zeros at the start of a block for the end of that block, and says nothing."""
+    """RocksDB takes zeros at the start of a block for the end of that block, without an error."""
     content = logs[1].read_bytes()
     logs[1].write_bytes(content[:32768] + bytes(4096) + content[36864:])
     must_be_damage(logs[1].parent)
@@ -227,7 +227,7 @@ def test_logs_behind_a_gap_that_was_never_synced_are_dropped(
 
 
 def test_a_release_with_a_new_table_opens_what_a_crash_left(unsynced: tuple[Path, list[Path]]) -> None:
-    """The look at the logs opens only tables that are there; the store gets the new one afterwards."""
+    """The check of the logs opens only existing tables; the store gets the new table afterwards."""
     folder, logs = unsynced
     logs[1].unlink()
     disk = RocksDisk(folder, (*TABLES, "new"))
@@ -247,7 +247,7 @@ def test_zeros_in_a_part_that_was_never_synced_end_the_log_there(unsynced: tuple
 
 
 def rows_up_to_a_gap(folder: Path) -> list[bytes]:
-    """Return the unsynced rows: all before the gap and none behind it, now and at the next start."""
+    """Return the unsynced rows: all before the gap and none after it, now and at the next start."""
     found: list[list[bytes]] = []
     for _ in range(2):
         assert set(rows(folder)) >= set(EXPECTED)
@@ -299,7 +299,7 @@ def test_one_of_the_two_slots_of_the_mark_is_enough(store: Path, logs: list[Path
 
 
 def without_mark(store: Path) -> Path:
-    """Return the store as a first start leaves it that did not come to its first mark."""
+    """Return the store in the state after a first start that did not reach its first mark."""
     (store / MARK).unlink()
     store_format.stamp(store, store_format.WITHOUT_MARK)
     return store

@@ -1,4 +1,4 @@
-"""The reserve: room that is taken, and given back."""
+"""Tests the reserve: disk space that is taken, and freed."""
 
 from __future__ import annotations
 

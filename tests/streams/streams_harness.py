@@ -1,4 +1,4 @@
-"""The streams of an invented protocol, on rows in memory, for the tests of this folder."""
+"""Helpers with the streams of an invented protocol, on rows in memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def new_state(*, history_size: int = 100) -> StreamState:
 
 
 def reborn(state: StreamState, *, history_size: int = 0) -> StreamState:
-    """Return what another process makes of the rows."""
+    """Return the state that another process builds from the rows."""
     again = StreamState(state.rows, TABLES, history_size=history_size or state.history.size)
     recover(again)
     return again

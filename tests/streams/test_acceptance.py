@@ -22,7 +22,7 @@ from reliquary.streams.acceptance import (
 from reliquary.streams.tables import IncomingStream
 
 NumberInStream = tuple[int, int, int]
-"""Stream, current and previous number of a message."""
+"""The stream, the current and the previous number of a message."""
 KEPT = IncomingStream(50, last=5, acknowledged=3, receipts_to="where it said")
 
 

@@ -1,4 +1,4 @@
-"""The durable state of streams, fact by fact."""
+"""Tests that each fact changes the durable state of streams."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_stream_that_advances_keeps_its_place() -> None:
     st.integers(1, 8),
 )
 def test_identifiers_are_unchanged_in_another_process(came: list[tuple[int, bool]], size: int) -> None:
-    """Those of express messages are gone, and have pushed none of the others out."""
+    """Identifiers of express messages are gone, and have removed none of the others."""
     state = new_state(history_size=size)
     for number, express in came:
         entry = Remembered(SENDER, number, 1, 0 if express else state.history.next, ORDERS)
@@ -82,7 +82,7 @@ ACT = st.sampled_from(["number", "start", "close", "receiver", "acknowledge", "f
 @pytest.mark.spec("SR-118", "SR-123", "SR-127", "SR-128", "SR-157", "SR-160")
 @given(st.lists(st.tuples(ACT, st.integers(1, 90), st.booleans()), max_size=25))
 def test_a_stream_that_goes_out_is_unchanged_in_another_process(acts: list[tuple[str, int, bool]]) -> None:
-    """Numbers over several rows, freed in any order, in one batch or in many."""
+    """Numbers over several rows are freed in any order, in one batch or in several."""
     state = new_state()
     apply(state, facts.StreamBegun(4, OutgoingStream(9 << 32 | 1, sender=SENDER)))
     given = 0

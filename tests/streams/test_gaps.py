@@ -1,4 +1,4 @@
-"""A gap in a stream of a restored store, and when it is closed."""
+"""Tests gaps in a stream of a restored store, and when they are closed."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_the_lowest_number_that_comes_in_three_rounds_closes_the_gap(last: int) 
 
 
 def test_a_request_that_the_network_repeats_is_no_round() -> None:
-    """The one before it may be lost, and come later."""
+    """The earlier request may be lost, and come later."""
     state = restored()
     assert [come(state, 41, at=at) for at in (0, 0.03, 1, 5, 19)] == [Verdict.OUT_OF_ORDER] * 5
     assert come(state, 40, first=True, at=30) is Verdict.RESUMED

@@ -1,4 +1,4 @@
-"""The history knows the identifiers of the last messages."""
+"""Tests that the history has the identifiers of the last messages."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_express_messages_take_no_place_of_durable_ones() -> None:
 
 @given(st.lists(st.integers(0, 9)), st.integers(1, 6))
 def test_what_is_known_are_the_last_places(numbers: list[int], size: int) -> None:
-    """Against a plain list of all that came."""
+    """The history agrees with a plain list of all arrivals."""
     history = History(size)
     keep(history, *numbers)
     last = set(numbers[-size:])

@@ -1,4 +1,4 @@
-"""The retry ladder says how long a sender waits for a receipt."""
+"""Tests how long a sender waits for a receipt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers of streams, and messages that get other numbers."""
+"""Tests numbers of streams, and messages that get other numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a stream got, as the manager shows it."""
+"""Tests the progress of a stream in the view of the manager."""
 
 from __future__ import annotations
 

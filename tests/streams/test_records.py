@@ -1,4 +1,4 @@
-"""Names of streams; `test_views` of each protocol shows their records."""
+"""Tests names of streams; `test_views` of each protocol shows their records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The state of a protocol's streams: names, places, additions and removals."""
+"""Tests the state of a protocol's streams: names, indexes, additions and removals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records on disk: bytes that other releases of this program have written and will read."""
+"""Tests that records have the bytes that other releases of this program have written and will read."""
 
 from __future__ import annotations
 

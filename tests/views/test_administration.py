@@ -1,4 +1,4 @@
-"""Administrators of an open manager: what they may do, what is on disk, how they are refused."""
+"""Tests administrators of an open manager: their rights, the durability of what they read, and refusals."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ M = TypeVar("M")
 
 
 class Paint(Event, frozen=True):
-    """An event of a protocol, which does not say who asks."""
+    """An event of a protocol, which has no user."""
 
     to: int
     queue: str

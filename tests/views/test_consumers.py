@@ -1,4 +1,4 @@
-"""Readers of feeds as records, and as a noun, for the user who asks."""
+"""Tests readers of feeds as records, and as a noun, for one user."""
 
 from __future__ import annotations
 

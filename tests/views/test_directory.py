@@ -1,4 +1,4 @@
-"""The directory as consoles and command lines show it."""
+"""Tests the view of the directory for consoles and command lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The totals of a manager, and its state."""
+"""Tests the view of the totals of a manager and its state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Outgoing queues as records, and as a noun."""
+"""Tests outgoing queues as records, and as a noun."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages of lists: each record is on one of them."""
+"""Tests that each record of a list is on one page."""
 
 from __future__ import annotations
 

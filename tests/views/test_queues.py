@@ -1,4 +1,4 @@
-"""Queues as records, and as a noun, for the user who asks."""
+"""Tests queues as records, and as a noun, for one user."""
 
 from __future__ import annotations
 

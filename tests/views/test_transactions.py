@@ -1,4 +1,4 @@
-"""Transactions as records, and as a noun, for the user who asks."""
+"""Tests transactions as records, and as a noun, for one user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queries that publish batches as records, and as a noun, for the user who asks."""
+"""Tests queries that publish batches as records, and as a noun, for one user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A manager without protocols, as one user sees it."""
+"""Helpers with a manager without protocols, in the view of one user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reference of the history says what the code says."""
+"""Tests that the reference page of the history agrees with the code."""
 
 from __future__ import annotations
 

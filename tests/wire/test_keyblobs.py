@@ -1,4 +1,4 @@
-"""Keys as CryptoAPI writes them."""
+"""Tests keys in the format of CryptoAPI."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts are cut by their lengths, or at their delimiters; what lies about itself is refused."""
+"""Tests that parts are cut by their lengths or at their delimiters, and that wrong lengths are refused."""
 
 from __future__ import annotations
 

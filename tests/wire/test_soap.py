@@ -1,4 +1,4 @@
-"""Envelopes are plain and small, or refused; hostile ones cost nothing."""
+"""Tests that envelopes are plain and small, or refused, and that hostile ones cost little."""
 
 from __future__ import annotations
 

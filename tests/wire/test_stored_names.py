@@ -1,4 +1,4 @@
-"""Renamed fields lie in their rows under the names that they had."""
+"""Tests that renamed fields keep their old names in stored rows."""
 
 from __future__ import annotations
 

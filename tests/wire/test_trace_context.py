@@ -1,4 +1,5 @@
-"""W3C Trace Context: what is taken, what is dropped, and that nothing changes on the way."""
+"""Tests which parts of W3C Trace Context are taken, which are dropped, and that nothing changes on
+the way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Signature element read and written: exact bytes, and all that is there."""
+"""Tests that the Signature element is read and written with exact bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each algorithm signs, verifies, and is held against another implementation."""
+"""Tests that each algorithm signs and verifies, and agrees with another implementation."""
 
 from __future__ import annotations
 

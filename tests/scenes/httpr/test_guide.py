@@ -1,4 +1,5 @@
-"""What the specification wants to be documented (6, 6.1.13, 6.2.3) is in the guide, and is so."""
+"""Tests that the documentation which the specification requires (6, 6.1.13, 6.2.3) is in the guide, and is
+true."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def test_a_message_goes_over_a_forwarder_unchanged() -> None:
 @pytest.mark.httpr("T37")
 @pytest.mark.spec("HR-109")
 def test_three_managers_pass_a_message_on_each_over_a_channel_of_its_own() -> None:
-    """Alpha knows only that beta carries what is for gamma; beta sends it there."""
+    """Alpha has only a route to beta for messages to gamma; beta sends them there."""
     over_beta = Peer(responder="httpr://beta.example/httpr/mq", carries=("httpr://gamma.example/*",))
     alpha = Side("alpha.example", over_beta)
     beta = Side("beta.example", chosen=settings(forward=True))

@@ -133,7 +133,7 @@ class Nonsense:
 
 
 def is_sound(side: Side) -> None:
-    """Memory and disk agree, of the manager and of HTTPR."""
+    """Check that memory and disk agree, of the manager and of HTTPR."""
     side.flush()
     check(side.state)
     rebuilt, live = Httpr(side.rows, side.settings).state, side.httpr.state

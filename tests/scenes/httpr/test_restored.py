@@ -24,7 +24,7 @@ SESSIONS = pytest.mark.parametrize("sessions", [True, False], ids=["session", "s
 
 
 def two_sides(*, pull: bool = False, sessions: bool = True) -> tuple[Side, Side, Network]:
-    """Alpha drives a channel to beta; batches have at most two messages."""
+    """Return two sides: alpha drives a channel to beta, with at most two messages in a batch."""
     peer = Peer(responder=AT_BETA, pull=pull, sessions=sessions, into="incoming" if pull else "")
     small = replace(PROPOSED, maximum_batch_size=2, maximum_pipeline_depth=1)
     alpha = Side(ALPHA, chosen=settings(peer, proposed=small))

@@ -54,7 +54,8 @@ def between(service: str) -> tuple[Side, Side, Network]:
 @pytest.mark.spec("HR-020")
 @pytest.mark.parametrize("service", ["assured", "reliable", "datagram"])
 def test_each_class_of_service_arrives_once_despite_losses(service: str) -> None:
-    """Assured is exactly once, reliable at least once, datagram at most once: once is all three."""
+    """Assured is exactly once, reliable at least once, datagram at most once: all three allow
+    exactly once."""
     here, there, network = between(service)
     lost = iter([False, True])
     network.loses_answer = lambda _: next(lost, False)

@@ -1,4 +1,4 @@
-"""The scenarios T-01 to T-97 of MQQB are all played, here or in other rooms."""
+"""Tests that the scenarios T-01 to T-97 of MQQB are all played, here or in other rooms."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ LARGEST = 100_000
 
 
 class Server:
-    """Manager, SRMP and listener in one process."""
+    """A manager, SRMP and a listener in one process."""
 
     def __init__(self, quota: int | None = None) -> None:
         self.quota = quota
@@ -45,7 +45,7 @@ class Server:
         core, self.manager, _ = assemble(self.disk, rows, Chance(), (spoken,))
         self.engine = Engine(core, self.disk, RealClock())
         self.out: list[Effect] = []
-        """Effects that were to go out; they are not carried."""
+        """The effects that would be sent; they are not carried."""
         for kind in (Post, SendApdu, EndSession, ListenTo):
             self.engine.performers[kind] = self.out.append
         self.failures: list[BaseException] = []
@@ -76,7 +76,7 @@ class Server:
             return int(answer.split(b" ")[1]) if answer else 0
 
     def bodies(self, path: str = "orders") -> list[bytes]:
-        """Return what is in a queue."""
+        """Return the bodies of the messages in a queue."""
         state = self.manager.state
         queue = state.find(state.parse(path))
         assert queue is not None

@@ -1,4 +1,4 @@
-"""What the guide to WS-ReliableMessaging says is so: names, settings, faults, our own header block."""
+"""Tests that the guide to WS-ReliableMessaging is true: names, settings, faults, and the own header block."""
 
 from __future__ import annotations
 

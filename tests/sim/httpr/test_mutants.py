@@ -55,7 +55,7 @@ TABLE: dict[Any, Fate] = dict(FATES)
 
 
 def without_sessions(monkeypatch: pytest.MonkeyPatch, faults: HttprFaults) -> None:
-    """These faults for all seeds, and no session that could tell old requests from new ones."""
+    """Draw these faults for all seeds, and no session that could distinguish old requests from new ones."""
     monkeypatch.setattr(HttprFaults, "drawn", lambda _: replace_faults(faults))
     real = plan._capabilities
 
@@ -68,7 +68,7 @@ def without_sessions(monkeypatch: pytest.MonkeyPatch, faults: HttprFaults) -> No
 
 @pytest.fixture
 def late(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Much is given up, and comes late."""
+    """Draw faults with many requests that are given up and come late."""
     faults = HttprFaults(
         answer_lost=0.2,
         cut=0.1,
@@ -83,9 +83,7 @@ def late(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def late_on_old_connections(monkeypatch: pytest.MonkeyPatch, late: None) -> None:
-    """Deliver late requests also where the server has known the client: forgotten channels and
-    REPORTs too.
-    """
+    """Deliver late requests also if the server knows the client: forgotten channels and REPORTs too."""
     real = HttprNetwork._new_number
 
     def number(network: HttprNetwork, flight: Any, process: Any) -> int:
@@ -104,7 +102,7 @@ def first_failure(process: type[Process] = Process, seeds: range = SEEDS) -> str
 
 
 class Hasty(Process):
-    """Lets something leave before the disk has it."""
+    """Lets effects leave before the disk has their facts."""
 
     def is_early(self, effect: object) -> bool:
         raise NotImplementedError
@@ -124,7 +122,7 @@ class SendsEarly(Hasty):
 
 
 class AnswersEarly(Hasty):
-    """Says COMMIT before messages are on disk (P3), and sends batches so (P1)."""
+    """Sends COMMIT before messages are on disk (P3), and batches before they are in doubt on disk (P1)."""
 
     def is_early(self, effect: object) -> bool:
         return isinstance(effect, Reply) and isinstance(effect.answer, Answer)
@@ -156,7 +154,7 @@ def test_a_batch_that_is_sent_without_being_in_doubt_is_found(monkeypatch: pytes
 
 
 def _without_doubt(state: State, channel: Any) -> None:
-    """Rows without what is in doubt."""
+    """Return rows without batches in doubt."""
     state.add(channel)
     row = replace(channel, in_doubt=())
     state.rows.put(CHANNELS, channel_key(channel.number), row)

@@ -1,4 +1,4 @@
-"""HTTP between agents: what is kept in order, what is lost, and what may come late."""
+"""Tests HTTP between agents: which requests keep their order, which are lost, and which may come late."""
 
 from __future__ import annotations
 

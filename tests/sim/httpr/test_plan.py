@@ -1,4 +1,4 @@
-"""Each seed has its own plan, and what it cannot do is not in it."""
+"""Tests that each seed has its own plan, which contains only possible ways."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ CHANNEL = ("httpr://a.example/httpr/mq", "inbox", "httpr://b.example/httpr/mq")
 
 
 class StubProcess(two_sites.StubProcess):
-    """A process that notes what reaches it, and answers on request."""
+    """A process that records the events that reach it, and answers on request."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -129,7 +129,7 @@ class TwoAgents:
 
     @property
     def outcomes(self) -> list[object]:
-        """Return the numbers of the responses that the client got, or why there is none."""
+        """Return the numbers of the responses that the client got, or the failures."""
         return [
             event.number if isinstance(event, ResponseArrived) else event.failure
             for event in self.client.events

@@ -225,7 +225,7 @@ def test_g39_an_acknowledgement_that_names_a_number_not_taken_is_found(
 def test_g40_an_acknowledgement_that_is_forgotten_with_its_session_is_survived_by_resending(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The sender sends again, so nothing is lost; the stream only gets slower."""
+    """The sender sends again, so no message is lost; the stream only gets slower."""
     monkeypatch.setattr(ordering, "on_session_open", lambda *_: None)
     monkeypatch.setattr(ordering, "MOST_DIALS", 0)
     for seed in range(1, 9):

@@ -1,4 +1,4 @@
-"""Whatever the seed does to the byte streams between several sites, no promise is broken."""
+"""Tests that no promise is broken in the byte streams between several sites, in many seeds."""
 
 from __future__ import annotations
 
@@ -48,5 +48,5 @@ def test_no_promise_is_broken_in_chains_in_hundreds_of_seeds(first: int) -> None
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("first", range(30_131, 30_231, 50))
 def test_no_promise_is_broken_in_chains_whose_queues_are_read_from_elsewhere(first: int) -> None:
-    """Seed 30139 found a stream of SRMP that went again for ever."""
+    """Seed 30139 found a stream of SRMP that was sent again endlessly."""
     check_seeds(with_reads, first, 50)

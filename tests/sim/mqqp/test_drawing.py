@@ -1,4 +1,4 @@
-"""The settings of seeds: small limits and short times come up, and some clients forget."""
+"""Tests the settings of seeds: small limits and short times are drawn, and some clients forget."""
 
 from __future__ import annotations
 

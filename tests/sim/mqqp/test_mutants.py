@@ -38,7 +38,7 @@ def first_failure(process: type[Process] = Process) -> str:
 
 
 class RespondsEarly(Process):
-    """Answers calls before the disk has what the answers say."""
+    """Answers calls before the disk has the facts of the answers."""
 
     def _settle(self, batch: Batch) -> None:
         early: list[Effect] = [effect for effect in batch.after_sync if isinstance(effect, Respond)]

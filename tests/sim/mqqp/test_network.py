@@ -1,4 +1,4 @@
-"""Calls between sites: what is kept in order, what is lost, and what both ends then notice."""
+"""Tests calls between sites: their order, their losses, and what both ends notice."""
 
 from __future__ import annotations
 

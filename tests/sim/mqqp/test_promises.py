@@ -1,4 +1,4 @@
-"""What must hold in the end: orders of readers, and messages that applications were owed."""
+"""Tests the checks at the end: orders of readers, and messages that applications must get."""
 
 from __future__ import annotations
 

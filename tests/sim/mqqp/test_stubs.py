@@ -1,4 +1,4 @@
-"""Values that go through the codec come out as they went in, or that is a finding."""
+"""Tests that values are unchanged by the codec, and that a change is a finding."""
 
 from __future__ import annotations
 

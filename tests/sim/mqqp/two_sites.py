@@ -73,12 +73,12 @@ class TwoSites:
 
     @property
     def arrived(self) -> list[ClientCalled]:
-        """The calls that reached the server, in their order."""
+        """Return the calls that reached the server, in their order."""
         return [each for each in self.server.events if isinstance(each, ClientCalled)]
 
     @property
     def bound(self) -> list[ClientBound]:
-        """The binds that reached the server."""
+        """Return the binds that reached the server."""
         return [each for each in self.server.events if isinstance(each, ClientBound)]
 
     @property

@@ -46,7 +46,7 @@ def first_failure(process: type[Process] = Process) -> str:
 
 
 class Hasty(Process):
-    """Tells the world before the disk has it."""
+    """Performs effects before the disk has their facts."""
 
     def _settle(self, batch: Batch) -> None:
         self._perform(batch.after_sync)

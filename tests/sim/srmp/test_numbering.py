@@ -1,4 +1,4 @@
-"""What a sender of streams must keep to when it gives numbers; `test_mutants_eras` breaks the sender."""
+"""Tests the checks of the numbers that a sender of streams assigns; `test_mutants_eras` breaks the sender."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run of several sites as a whole: it repeats itself, and does a little of everything."""
+"""Tests a run of several sites: it can be repeated, and meets each kind of event."""
 
 from __future__ import annotations
 

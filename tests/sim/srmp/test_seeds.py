@@ -1,4 +1,4 @@
-"""Whatever the seed does to several sites, no promise is broken."""
+"""Tests that no promise is broken between several sites, in many seeds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Messages that change their protocol on the way arrive once and in their order, or it is found out."""
+"""Tests that messages which change their protocol on the way arrive once and in order, or that an error is
+found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each seed has its own faults between sites, and they end."""
+"""Tests that each seed has its own faults between sites, and that they end."""
 
 from __future__ import annotations
 

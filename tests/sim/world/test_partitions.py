@@ -1,4 +1,4 @@
-"""Sites cannot reach each other for a while, and not after the faults have ended."""
+"""Tests that sites cannot reach each other for a time, and can after the faults have ended."""
 
 from __future__ import annotations
 

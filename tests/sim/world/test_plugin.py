@@ -1,4 +1,4 @@
-"""A protocol that brings only what it must: the plugin's defaults are enough to test it."""
+"""Tests a protocol with only the required methods: the plugin's defaults are enough to check it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MUTANT_SEEDS = range(1, 41)
 
 
 class FerryPlugin(Plugin):
-    """All that the world has to know of the ferry."""
+    """The parts of the ferry protocol that the world needs."""
 
     name: ClassVar[str] = "ferry"
 
@@ -64,7 +64,7 @@ def test_a_small_protocol_keeps_its_promises(seed: int) -> None:
 
 
 class AcceptsTwice(Ferry):
-    """Does not know what it has delivered."""
+    """Does not recognise messages that it has delivered."""
 
     def knows(self, key: bytes) -> bool:
         del key
@@ -90,7 +90,7 @@ class Forgets(Ferry):
 
 
 class NeverRetries(Ferry):
-    """Takes no notice of a failed attempt."""
+    """Does not react to a failed attempt."""
 
     def __init__(self, rows: Rows) -> None:
         super().__init__(rows)

@@ -1,4 +1,4 @@
-"""What counts as stated when a crash took a turn, and as the end of a message."""
+"""Tests which facts count when a crash lost a turn, and which removals end a message."""
 
 from __future__ import annotations
 

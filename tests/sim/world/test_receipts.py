@@ -1,4 +1,4 @@
-"""Acknowledgements of a world are judged: one that is false, or that was not asked for, is found."""
+"""Tests that an acknowledgement which is false, or was not requested, is found."""
 
 from __future__ import annotations
 

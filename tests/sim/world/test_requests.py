@@ -1,4 +1,4 @@
-"""Requests between sites: what is kept in order, what is lost, and what a client then knows."""
+"""Tests requests between sites: their order, their losses, and the outcomes of a client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A world of several sites: it repeats itself, whatever protocols are plugged in."""
+"""Tests that a world of several sites can be repeated, with any protocols."""
 
 from __future__ import annotations
 

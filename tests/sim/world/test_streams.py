@@ -1,4 +1,4 @@
-"""What the plugins of SRMP and MQQB have in common."""
+"""Tests the common part of the plugins of SRMP and MQQB."""
 
 from __future__ import annotations
 

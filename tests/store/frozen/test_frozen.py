@@ -1,4 +1,4 @@
-"""Each store that a release wrote is opened, and has the messages that were in it."""
+"""Tests that the store of each release is opened and has its messages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_the_store_of_the_current_format_is_here() -> None:
 
 
 def unpack(packed: Path, folder: Path) -> None:
-    """Write the files of an archive into a folder; not every Python of ours has a safe `extractall`."""
+    """Write the files of an archive into a folder; not every supported Python has a safe `extractall`."""
     with tarfile.open(packed) as archive:
         for member in archive:
             content = archive.extractfile(member)

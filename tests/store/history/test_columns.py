@@ -1,4 +1,4 @@
-"""Rows become columns: every number lands at its own event, in every combination of shapes."""
+"""Tests that rows become columns with every number at its own event, in every combination of shapes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each event is in exactly one file, whenever the process is killed."""
+"""Tests that each event is in exactly one file, also if the process is killed at any step."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from tests.queueing.manager_harness import Bench
 
 
 class Killed(BaseException):
-    """The process ends here: nothing is cleaned up."""
+    """Says that the process ends here without a cleanup."""
 
 
 class Mortal:
-    """Kills the process before or after a step, counted from the first."""
+    """Kills the process before or after a step, counted from the first one."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.left = -1

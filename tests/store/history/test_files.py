@@ -1,4 +1,4 @@
-"""Files of the history: cut by hour and by number, with whose they are."""
+"""Tests files of the history: they are cut by hour and by number, and name their manager."""
 
 from __future__ import annotations
 

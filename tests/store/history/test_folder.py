@@ -1,4 +1,4 @@
-"""The folder of history files: they are whole or not there, and kept as long as wanted."""
+"""Tests the folder of history files: files are complete or missing, and are kept for the configured time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that have every event once are sound, and whatever else they have is found."""
+"""Tests that files with every event once are sound, and that every error in them is found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers, pointers, counts, GUIDs and handles, in both syntaxes and both byte orders."""
+"""Tests numbers, pointers, counts, GUIDs and handles, in both syntaxes and both byte orders."""
 
 from __future__ import annotations
 

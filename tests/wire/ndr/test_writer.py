@@ -1,4 +1,4 @@
-"""What is written is read again, and long byte strings are not copied."""
+"""Tests that written stubs are read again, and that long byte strings are not copied."""
 
 from __future__ import annotations
 

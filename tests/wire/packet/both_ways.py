@@ -1,4 +1,4 @@
-"""One header by itself: written, read back to its last byte, and the fault of bytes that are none."""
+"""Helpers that encode and decode a single header, and return the fault of invalid bytes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Header = TypeVar("Header")
 
 
 def read(decode: Callable[[Reader], Header], data: bytes) -> Header:
-    """Return all of the bytes as one header."""
+    """Return the header that all of the bytes are."""
     reader = Reader(data, 0, len(data))
     header = decode(reader)
     assert reader.at == len(data)
@@ -30,6 +30,6 @@ def fault_of(decode: Callable[[Reader], object], data: bytes) -> PacketFault:
 
 
 def changed(data: bytes, at: int, *, to: bytes) -> bytes:
-    """Return the data with other bytes at one place."""
+    """Return the data with other bytes at one offset."""
     assert len(data) >= at + len(to)
     return data[:at] + to + data[at + len(to) :]

@@ -1,4 +1,4 @@
-"""Hypothesis makes headers and packets: every field that a packet can carry, in all its range."""
+"""Hypothesis strategies for headers and packets, with the whole range of each field."""
 
 from __future__ import annotations
 

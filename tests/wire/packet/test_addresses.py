@@ -1,4 +1,4 @@
-"""All eight kinds of a queue's name in the user header."""
+"""Tests all eight kinds of queue names in the user header."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers, GUIDs, wide strings and padding."""
+"""Tests numbers, GUIDs, wide strings and padding."""
 
 from __future__ import annotations
 

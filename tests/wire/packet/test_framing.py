@@ -1,4 +1,4 @@
-"""The framer: the packets do not depend on how a stream is split, and bytes that are none end it."""
+"""Tests that the packets do not depend on how a stream is split, and that invalid bytes end the stream."""
 
 from __future__ import annotations
 

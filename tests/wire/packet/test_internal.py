@@ -1,4 +1,4 @@
-"""Internal packets both ways; the published ones are in tests/protocols/mqqb/codec/test_sample.py."""
+"""Tests internal packets; the published ones are in tests/protocols/mqqb/codec/test_sample.py."""
 
 from __future__ import annotations
 

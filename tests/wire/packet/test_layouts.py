@@ -1,4 +1,4 @@
-"""The tables of fields: what the codecs and the dissector are made of."""
+"""Tests the tables of fields from which the codecs and the dissector are made."""
 
 from __future__ import annotations
 

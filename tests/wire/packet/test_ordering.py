@@ -1,4 +1,4 @@
-"""Bodies of order and final acknowledgements both ways."""
+"""Tests the bodies of order and final acknowledgements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Packets by their pattern: written and read as the codec does, or not at all."""
+"""Tests that packets by pattern equal those of the codec."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ varyings = st.builds(
 
 
 def without_rare(packet: UserMessage) -> UserMessage:
-    """Return the packet without the headers that a pattern cannot have; of a SecurityHeader the SID stays."""
+    """Return the packet without the headers that a pattern cannot have; a SecurityHeader keeps only
+    its SID."""
     transaction, security = packet.transaction, packet.security
     if security is not None and security.sender:
         security = SecurityHeader(sender_kind=SID, data_flag=security.data_flag, sender=security.sender)
@@ -60,7 +61,7 @@ plain = strategies.packets().map(without_rare)
 
 
 def filled(packet: UserMessage, varying: Varying) -> tuple[UserMessage, Varying]:
-    """Return the packet with these fields; one outside streams has no place in one."""
+    """Return the packet with these fields; one outside streams has no position in one."""
     if packet.transaction is None:
         varying = replace(varying, transaction=None)
     return replace(

@@ -1,4 +1,4 @@
-"""The ping both ways; the published ones are in tests/protocols/mqqb/codec/test_sample.py."""
+"""Tests the ping; the published ones are in tests/protocols/mqqb/codec/test_sample.py."""
 
 from __future__ import annotations
 

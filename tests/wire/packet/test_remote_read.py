@@ -1,4 +1,4 @@
-"""What follows a message in the answer to a remote read."""
+"""Tests the headers after a message in the answer to a remote read."""
 
 from __future__ import annotations
 

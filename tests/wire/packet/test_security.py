@@ -1,4 +1,4 @@
-"""SecurityHeader and its provider both ways."""
+"""Tests SecurityHeader and its provider."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The headers of a message that came over HTTP, both ways."""
+"""Tests the headers of a message from HTTP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""UserHeader both ways, with every flag in its place."""
+"""Tests UserHeader with each of its flags."""
 
 from __future__ import annotations
 

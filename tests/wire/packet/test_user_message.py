@@ -1,4 +1,4 @@
-"""The packet as a whole: the published one, any one, and none that lies."""
+"""Tests the whole packet: the published one, random ones, and packets with wrong sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any PGM packet, for Hypothesis."""
+"""Hypothesis strategies for PGM packets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Packets both ways, against a second reader, and what is refused."""
+"""Tests packets against a second decoder, and the packets that are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers that come round again."""
+"""Tests sequence numbers that wrap around."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A transfer syntax that is a mask of features."""
+"""Tests transfer syntaxes that are a mask of features."""
 
 from __future__ import annotations
 

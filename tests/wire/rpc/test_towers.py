@@ -1,4 +1,4 @@
-"""Towers: the golden bytes of an ept_map exchange, and bytes that are no tower."""
+"""Tests towers with the bytes of an ept_map exchange, and bytes that are no tower."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What verifies the headers of a request, at the end of its stub."""
+"""Tests the trailer that verifies the headers of a request, at the end of its stub."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What authenticates a PDU, at its end."""
+"""Tests the authentication data at the end of a PDU."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ def test_bad_rows_may_go_elsewhere_and_the_others_keep_their_order(
 
 
 WRONG_QUEUES = {
-    "missing": ("nowhere", "does not exist"),
+    "missing": ("nowhere", "there is no queue nowhere"),
     "no format name": ("DIRECT=", "is not a way to reach a queue"),
     "no path name": ("a/b\\c", "is not this computer"),
 }

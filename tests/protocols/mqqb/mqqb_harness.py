@@ -310,9 +310,9 @@ class Peer:
 
     def order_ack(self, stream: int, number: int) -> None:
         """Send an order acknowledgement for a stream of the bench."""
-        route = AckAddresses(self.guid, self.bench.own, ADDRESS)
+        addresses = AckAddresses(self.guid, self.bench.own, ADDRESS)
         self.last_id += 1
-        packet = order_ack(route, stream, number, sent_time=1, message_id=self.last_id)
+        packet = order_ack(addresses, stream, number, sent_time=1, message_id=self.last_id)
         self.sent += 1
         self.send(packet)
 
@@ -320,10 +320,10 @@ class Peer:
         self, stream: int, number: int, message_class: int, *, source: UUID | None = None, message_id: int = 0
     ) -> None:
         """Send a final acknowledgement for a message of the bench."""
-        route = AckAddresses(self.guid, self.bench.own, ADDRESS)
+        addresses = AckAddresses(self.guid, self.bench.own, ADDRESS)
         body = FinalBody(stream, number, number - 1, source or self.bench.own, message_id)
         self.last_id += 1
-        packet = final_ack(route, body, message_class, sent_time=1, message_id=self.last_id)
+        packet = final_ack(addresses, body, message_class, sent_time=1, message_id=self.last_id)
         self.sent += 1
         self.recoverable_sent += 1
         self.send(packet)

@@ -126,7 +126,7 @@ def test_a_final_acknowledgement_counts_once_and_only_for_its_own_message() -> N
 
 def link_queue(bench: MqqbBench) -> int:
     """Return the number of the outgoing queue."""
-    return next(iter(bench.mqqb.sender.routes))
+    return next(iter(bench.mqqb.sender.queues))
 
 
 @pytest.mark.mqqb("T-76")

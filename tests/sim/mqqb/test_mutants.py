@@ -85,8 +85,8 @@ def test_a_message_that_leaves_at_once_and_is_not_on_disk_is_found(monkeypatch: 
 def test_a_number_that_is_passed_over_before_that_is_on_disk_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def is_stored(state: State, route: SessionQueue, entry: Entry) -> bool:
-        del route
+    def is_stored(state: State, outgoing: SessionQueue, entry: Entry) -> bool:
+        del outgoing
         return entry.mark <= state.sender.stored_mark
 
     monkeypatch.setattr(transmitting, "_is_stored", is_stored)
@@ -180,11 +180,11 @@ def test_g28_a_stream_that_advances_by_a_message_out_of_order_is_found(
 def test_g33_a_second_number_for_a_message_that_goes_again_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     real = links.go_again
 
-    def go_again(state: State, route: SessionQueue) -> None:
-        sent = state.sent.get(route.queue)
+    def go_again(state: State, outgoing: SessionQueue) -> None:
+        sent = state.sent.get(outgoing.queue)
         if sent is not None and sent.numbers:
-            apply(state, facts.NumbersFreed(route.queue, tuple(sent.numbers)))
-        real(state, route)
+            apply(state, facts.NumbersFreed(outgoing.queue, tuple(sent.numbers)))
+        real(state, outgoing)
 
     monkeypatch.setattr(links, "go_again", go_again)
     first_failure()

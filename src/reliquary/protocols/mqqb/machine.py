@@ -24,7 +24,7 @@ from reliquary.base.turn import Event, Signal
 from reliquary.protocols.mqqb import administration, arrivals, events, pings
 from reliquary.protocols.mqqb.receiver import ordering
 from reliquary.protocols.mqqb.sender import closing as streams_closing
-from reliquary.protocols.mqqb.sender import resending, routes, sending, streams
+from reliquary.protocols.mqqb.sender import queues, resending, sending, streams
 from reliquary.protocols.mqqb.sessions import acknowledging, closing, opening
 from reliquary.protocols.mqqb.settings import MqqbSettings
 from reliquary.protocols.mqqb.state import Identity, State
@@ -54,7 +54,7 @@ def _addressed(state: State, event: events.Addressed, now: Instant) -> None:
     state.own_hosts = event.names | event.addresses
     state.draft.signal(transfer.AddressesKnown((TCP.word,), event.addresses))
     state.draft.signal(transfer.AddressesKnown((OS.word,), event.names | event.addresses))
-    routes.connect_wanted(state, now)
+    queues.connect_wanted(state, now)
     ordering.on_addressed(state, now)
 
 
@@ -92,13 +92,13 @@ _SIGNAL_RULES: Final[dict[type[Signal], Rule[State]]] = {
     transfer.ArrivalJudged: arrivals.on_judged,
     transfer.RunJudged: arrivals.on_run_judged,
     transfer.ReceiptDue: ordering.on_receipt_due,
-    transfer.ConnectionWanted: routes.on_connection_wanted,
+    transfer.ConnectionWanted: queues.on_connection_wanted,
     transfer.SendUserMessage: sending.on_send,
     sending.SendsDue: sending.on_sends_due,
     transfer.MessageWithdrawn: sending.on_withdrawn,
-    transfer.QueuePaused: routes.on_paused,
-    transfer.QueueResumed: routes.on_resumed,
-    transfer.ManagerOnline: routes.on_online,
+    transfer.QueuePaused: queues.on_paused,
+    transfer.QueueResumed: queues.on_resumed,
+    transfer.ManagerOnline: queues.on_online,
 }
 
 _TIMERS: Final[dict[str, TimerRule[State]]] = {

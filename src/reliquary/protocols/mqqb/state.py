@@ -134,7 +134,7 @@ class Session:
     """The packets that leave at the end of this turn."""
     at_once: int = 0
     """How many of them, from the first one, need not wait for what this turn writes."""
-    routes: set[int] = field(default_factory=set)
+    queues: set[int] = field(default_factory=set)
     """Outgoing queues that use the session."""
 
     # -- packets that this manager sends
@@ -347,9 +347,9 @@ class Identity:
 class SenderState:
     """The state of the sender while the process runs."""
 
-    routes: dict[int, SessionQueue] = field(default_factory=dict)
+    queues: dict[int, SessionQueue] = field(default_factory=dict)
     queue_to: dict[str, int] = field(default_factory=dict)
-    """The last outgoing queue of each destination that has a route."""
+    """The last outgoing queue of each destination that is in `queues`."""
     wanted: dict[int, str] = field(default_factory=dict)
     """Destinations by outgoing queue; their sessions are opened when `Addressed` has come."""
     handed_out: list[SendUserMessage] = field(default_factory=list)

@@ -27,7 +27,7 @@ def sessions(state: MqqbState) -> Iterator[SessionInfo]:
 
 
 def _record(state: MqqbState, session: Session) -> SessionInfo:
-    routes = state.sender.routes
+    queues = state.sender.queues
     return SessionInfo(
         name=name_of(session),
         direction="in" if session.accepted else "out",
@@ -41,7 +41,7 @@ def _record(state: MqqbState, session: Session) -> SessionInfo:
         to_acknowledge=session.unacked,
         sent=session.sent,
         received=session.received,
-        queues=sorted(routes[queue].destination for queue in session.routes if queue in routes),
+        queues=sorted(queues[queue].destination for queue in session.queues if queue in queues),
         since=as_text(session.began),
     )
 

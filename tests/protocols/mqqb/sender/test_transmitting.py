@@ -24,9 +24,11 @@ def test_large_packets_are_limited_by_their_bytes() -> None:
     assert len(peer.bodies) == 6
 
 
-def with_second_too_large(state: State, route: SessionQueue, entry: Entry, sent: Sent, number: int) -> bytes:
+def with_second_too_large(
+    state: State, outgoing: SessionQueue, entry: Entry, sent: Sent, number: int
+) -> bytes:
     """Return the packet of a message; that of the second one is larger than a packet may be."""
-    return bytes(1 << 23) if number == 2 else packets.stream_packet(state, route, entry, sent, number)
+    return bytes(1 << 23) if number == 2 else packets.stream_packet(state, outgoing, entry, sent, number)
 
 
 def of_turn(bench: MqqbBench, peer: Peer) -> list[tuple[type, list[bytes]]]:

@@ -72,22 +72,22 @@ def order_queue_name(address: str) -> str:
 
 
 def order_ack(
-    route: AckAddresses, sequence: int, number: int, *, sent_time: int, message_id: int
+    addresses: AckAddresses, sequence: int, number: int, *, sent_time: int, message_id: int
 ) -> UserMessage:
     """Return the packet that acknowledges a sequence up to a number (QB-059 to QB-067, QB-320)."""
     body = OrderBody(sequence, number, number - 1).encode()  # QB-066
-    return _packet(route, ORDER_CLASS, body, sent_time, message_id, recoverable=False)
+    return _packet(addresses, ORDER_CLASS, body, sent_time, message_id, recoverable=False)
 
 
 def final_ack(
-    route: AckAddresses, body: FinalBody, message_class: int, *, sent_time: int, message_id: int
+    addresses: AckAddresses, body: FinalBody, message_class: int, *, sent_time: int, message_id: int
 ) -> UserMessage:
     """Return the packet that says how a message ended (QB-069 to QB-075, QB-321)."""
-    return _packet(route, message_class, body.encode(), sent_time, message_id, recoverable=True)
+    return _packet(addresses, message_class, body.encode(), sent_time, message_id, recoverable=True)
 
 
 def _packet(
-    route: AckAddresses,
+    addresses: AckAddresses,
     message_class: int,
     body: bytes,
     sent_time: int,
@@ -98,12 +98,12 @@ def _packet(
     return UserMessage(
         base=BaseHeader(priority=0),
         user=UserHeader(
-            source=route.source,
-            address=NO_GUID if route.address else route.manager,
+            source=addresses.source,
+            address=NO_GUID if addresses.address else addresses.manager,
             sent_time=sent_time,
             message_id=message_id,
             recoverable=recoverable,
-            destination=route.destination(),
+            destination=addresses.destination(),
         ),
         properties=PropertiesHeader(label=LABEL, message_class=message_class, body=body),
     )

@@ -74,19 +74,19 @@ def on_final_ack(state: State, session: Session, ack: FinalAck, now: Instant) ->
 
 def _conclude(state: State, queue: int, sent: Sent, lookup_id: int, message_class: int) -> None:
     """End the transfer of a message as its final acknowledgement says (G-46: every one ends its message)."""
-    route = state.sender.routes.get(queue)
-    if route is not None:
-        forget(route, (lookup_id,))
-        route.progress.unread = max(route.progress.unread - 1, 0)
+    outgoing = state.sender.queues.get(queue)
+    if outgoing is not None:
+        forget(outgoing, (lookup_id,))
+        outgoing.progress.unread = max(outgoing.progress.unread - 1, 0)
     positive = message_class == RECEIVED
     outcome = Outcome.DELIVERED if positive else Outcome.REFUSED
     reason = MessageClass.ACK_RECEIVE if positive else _reason(message_class)
     state.draft.signal(TransferEnded(queue, (lookup_id,), outcome, reason, by_receipt=True))
     free(state, queue, (lookup_id,), reason)
-    if route is not None and state.sent.get(queue) is sent:
-        state.draft.signal(progressed(queue, sent, route.progress, route.wait))
+    if outgoing is not None and state.sent.get(queue) is sent:
+        state.draft.signal(progressed(queue, sent, outgoing.progress, outgoing.wait))
         if not sent.awaiting:
-            stop_wait(state, route)
+            stop_wait(state, outgoing)
 
 
 def _reason(message_class: int) -> MessageClass:
@@ -131,21 +131,21 @@ def _numbered_anew(state: State, session: Session, ack: FinalAck) -> tuple[int, 
 
 def _acknowledge(state: State, queue: int, last: int, now: Instant) -> None:
     """Confirm all messages up to a number; a repeated or late acknowledgement changes nothing."""
-    sent, route = state.sent[queue], state.sender.routes.get(queue)
+    sent, outgoing = state.sent[queue], state.sender.queues.get(queue)
     if last > sent.stream.last:
         if not _is_restored(state, sent.stream):
             _warn_of_unsent(state, queue, sent.stream, last)
             return
         last = sent.stream.last  # numbers after the backup were assigned by the lost manager
-    if route is not None:
-        route.progress.receipt(now)  # QB-224
+    if outgoing is not None:
+        outgoing.progress.receipt(now)  # QB-224
     # DEPARTS from 3.1.5.6 (QB-228): no session acknowledgement is needed, because the order acknowledgement
     # may come before it, and the message would stay permanently (G-38).
     # A message that has both acknowledgements is gone (QB-207).
     confirmed = acknowledge(state, queue, last)
     if confirmed is not None:
-        if route is not None:
-            _note_arrived(state, route, sent, confirmed.arrived, now)
+        if outgoing is not None:
+            _note_arrived(state, outgoing, sent, confirmed.arrived, now)
         if confirmed.reached:  # QB-134, QB-229
             state.draft.signal(DestinationReached(queue, confirmed.reached))
         if confirmed.done:
@@ -153,9 +153,9 @@ def _acknowledge(state: State, queue: int, last: int, now: Instant) -> None:
             state.draft.signal(TransferEnded(queue, confirmed.done, Outcome.DELIVERED, by_receipt=True))
             free(state, queue, confirmed.done, MessageClass.ACK_REACH_QUEUE)
         else:
-            let_others_go(state, route, sent)
-    if route is not None:
-        state.draft.signal(progressed(queue, sent, route.progress, route.wait))  # QB-231
+            let_others_go(state, outgoing, sent)
+    if outgoing is not None:
+        state.draft.signal(progressed(queue, sent, outgoing.progress, outgoing.wait))  # QB-231
 
 
 def _is_restored(state: State, stream: OutgoingStream) -> bool:
@@ -173,26 +173,26 @@ def _warn_of_unsent(state: State, queue: int, stream: OutgoingStream, last: int)
 
 
 def _note_arrived(
-    state: State, route: SessionQueue, sent: Sent, arrived: tuple[int, ...], now: Instant
+    state: State, outgoing: SessionQueue, sent: Sent, arrived: tuple[int, ...], now: Instant
 ) -> None:
     """Record that messages have their order acknowledgement, some before the session acknowledgement."""
     accepted = []
     for lookup_id in arrived:
-        entry = route.under_way.pop(lookup_id, None)
+        entry = outgoing.under_way.pop(lookup_id, None)
         if entry is not None:
             entry.live = False
-        reported = entry is None and lookup_id not in route.withheld
-        route.withheld.pop(lookup_id, None)
+        reported = entry is None and lookup_id not in outgoing.withheld
+        outgoing.withheld.pop(lookup_id, None)
         if not reported and lookup_id in sent.finals:
             accepted.append(lookup_id)
     if accepted:
-        state.draft.signal(TransferAccepted(route.queue, tuple(accepted)))
-    route.taken.difference_update(arrived)
-    route.progress.unread += len(arrived)
-    route.wait.progress()  # QB-225, QB-227; G-36
-    make_room(state, route, sent)
-    if route.wait.running:
+        state.draft.signal(TransferAccepted(outgoing.queue, tuple(accepted)))
+    outgoing.taken.difference_update(arrived)
+    outgoing.progress.unread += len(arrived)
+    outgoing.wait.progress()  # QB-225, QB-227; G-36
+    make_room(state, outgoing, sent)
+    if outgoing.wait.running:
         if sent.awaiting:
-            start_wait(state, route, now, again=True)
+            start_wait(state, outgoing, now, again=True)
         else:
-            stop_wait(state, route)
+            stop_wait(state, outgoing)

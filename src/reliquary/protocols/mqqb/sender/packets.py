@@ -34,12 +34,12 @@ A message that is sent again keeps its number that long.
 """
 
 
-def plain_packet(state: State, route: SessionQueue, entry: Entry, peer: str) -> bytes:
+def plain_packet(state: State, outgoing: SessionQueue, entry: Entry, peer: str) -> bytes:
     """Return the packet of a message outside streams; a forwarded message keeps its TransactionHeader.
 
     `peer` is the address that the packet goes to.
     """
-    written, message = route.written, entry.message
+    written, message = outgoing.written, entry.message
     assert message is not None, "an entry of a queue has a message"
     if (
         written is not None
@@ -54,16 +54,16 @@ def plain_packet(state: State, route: SessionQueue, entry: Entry, peer: str) -> 
     packet = construct(addressed, computer=state.identity.computer_name)
     data = packet.encode()
     if packet.transaction is None and has_pattern(packet):
-        route.written = Written(Pattern(packet, data), message, message.identifier.lineage)
+        outgoing.written = Written(Pattern(packet, data), message, message.identifier.lineage)
     return data
 
 
-def stream_packet(state: State, route: SessionQueue, entry: Entry, sent: Sent, number: int) -> bytes:
+def stream_packet(state: State, outgoing: SessionQueue, entry: Entry, sent: Sent, number: int) -> bytes:
     """Return the packet of a message with this number in its stream (QB-020, QB-119, QB-281)."""
     # DEPARTS from 3.1.7.1.3 (QB-155, QB-156, QB-282): a number is given once, and `previous` is found anew
     # each time, because a second number would double the message, and an old `previous` may name one that
     # expired (G-33, G-34).
-    message, stream, written = entry.message, sent.stream, route.written_in_stream
+    message, stream, written = entry.message, sent.stream, outgoing.written_in_stream
     assert message is not None, "an entry of a queue has a message"
     own, previous = message_id(entry, message, stream.sender), sent.previous(number)
     if written is not None and _is_like(message, written.message):
@@ -79,7 +79,9 @@ def stream_packet(state: State, route: SessionQueue, entry: Entry, sent: Sent, n
     data = packet.encode()
     if has_pattern(packet):
         rare = replace(message.more or USUAL, **_NO_PLACE)
-        route.written_in_stream = Written(Pattern(packet, data), replace(message, more=rare), stream.sender)
+        outgoing.written_in_stream = Written(
+            Pattern(packet, data), replace(message, more=rare), stream.sender
+        )
     return data
 
 
@@ -195,9 +197,9 @@ def _final_ack(state: State, message: Message, destination: str, peer: str) -> b
     """
     body = FinalBody.decode(message.body)
     address = peer if message.carrier_header else ""
-    route = acks.AckAddresses(state.identity.lineage, manager_of(destination), address)
+    outgoing = acks.AckAddresses(state.identity.lineage, manager_of(destination), address)
     return acks.final_ack(
-        route,
+        outgoing,
         body,
         message.message_class,
         sent_time=message.sent_time,
@@ -212,11 +214,13 @@ def order_ack_packet(state: State, incoming: Incoming, last: int, peer: str, now
     """
     stream = incoming.stream
     is_direct = stream.format_name.upper().startswith("DIRECT=")  # QB-241
-    route = acks.AckAddresses(state.identity.lineage, incoming.key[0], peer if is_direct else "")
+    outgoing = acks.AckAddresses(state.identity.lineage, incoming.key[0], peer if is_direct else "")
     # DEPARTS from 3.1.7.17 (QB-319, QB-320): an order acknowledgement is express and names the incoming
     # stream, because it is made anew whenever it is needed, and our own stream means nothing to the peer
     # (G-39, G-42).
     receiver, seconds = state.receiver, in_whole_seconds(now)
     receiver.last_order_ack = (receiver.last_order_ack or seconds) + 1 & LOW
-    packet = acks.order_ack(route, stream.number, last, sent_time=seconds, message_id=receiver.last_order_ack)
+    packet = acks.order_ack(
+        outgoing, stream.number, last, sent_time=seconds, message_id=receiver.last_order_ack
+    )
     return packet.encode()

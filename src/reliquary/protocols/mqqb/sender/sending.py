@@ -9,7 +9,7 @@ a transactional message              an order acknowledgement, and a final one i
 
 Modules of this folder:
 
-    routes         outgoing queues are connected to sessions, paused and resumed
+    queues         outgoing queues are connected to sessions, paused and resumed
     sending        messages are numbered and put into the outbox of a session
     packets        a message becomes a packet, with its place in the stream
     transmitting   packets leave the outbox as far as the window allows
@@ -73,8 +73,8 @@ def on_sends_due(state: State, signal: SendsDue, now: Instant) -> None:
     for send in handed_out:
         queues.setdefault(send.queue, []).append(send)
     for queue, sends in queues.items():
-        route = state.sender.routes[queue]
-        session = state.sessions.get(route.session)
+        outgoing = state.sender.queues[queue]
+        session = state.sessions.get(outgoing.session)
         if session is None:  # it was closed in this turn, after the manager handed them out
             lookup_ids = tuple(send.lookup_id for send in sends)
             later = TransferEnded(queue, lookup_ids, Outcome.TRY_LATER, rest=state.settings.retry)
@@ -86,11 +86,11 @@ def on_sends_due(state: State, signal: SendsDue, now: Instant) -> None:
             if more is None or more.transaction is None or more.sequence is not None:
                 entry = _entry(state, send, _weight(send.message))
                 entry.refused = refused_sender(send.message, send.destination)
-                put(session, route, entry)
+                put(session, outgoing, entry)
             else:
                 in_stream.append(send)
         if in_stream:
-            _send_stream(state, route, session, in_stream, now)
+            _send_stream(state, outgoing, session, in_stream, now)
         session.unmarked += len(sends)
         pump(state, session, now)
         mark_ahead(state, session, MARKED_AHEAD * session.room)
@@ -110,56 +110,56 @@ def _entry(state: State, send: SendUserMessage, weight: Weight) -> Entry:
 
 
 def _send_stream(
-    state: State, route: SessionQueue, session: Session, sends: list[SendUserMessage], now: Instant
+    state: State, outgoing: SessionQueue, session: Session, sends: list[SendUserMessage], now: Instant
 ) -> None:
     """Send messages that have a number, in the order of numbers; give the others the next numbers."""
-    sent = state.sent.get(route.queue)
+    sent = state.sent.get(outgoing.queue)
     if sent is not None:
         numbers = sent.numbers
         known = [send for send in sends if send.lookup_id in numbers]
         sends = [send for send in sends if send.lookup_id not in numbers]
         for send in sorted(known, key=lambda each: numbers[each.lookup_id]):
-            _send_again(state, route, session, sent, send)
-    sends = in_this_era(state, route.queue, route.destination, sends)
-    if sends and closing.is_free(state, route):
-        _send_first(state, route, session, sends, now)
-    sent = state.sent.get(route.queue)
+            _send_again(state, outgoing, session, sent, send)
+    sends = in_this_era(state, outgoing.queue, outgoing.destination, sends)
+    if sends and closing.is_free(state, outgoing):
+        _send_first(state, outgoing, session, sends, now)
+    sent = state.sent.get(outgoing.queue)
     if sent is None:
         return
     if sent.stream.receiver != session.peer:
-        apply(state, ReceiverKnown(route.queue, session.peer))  # G-65: the manager that may acknowledge it
+        apply(state, ReceiverKnown(outgoing.queue, session.peer))  # G-65: the manager that may acknowledge it
     if sent.awaiting:
-        start_wait(state, route, now)
-        state.draft.signal(progressed(route.queue, sent, route.progress, route.wait))
+        start_wait(state, outgoing, now)
+        state.draft.signal(progressed(outgoing.queue, sent, outgoing.progress, outgoing.wait))
 
 
 def _send_again(
-    state: State, route: SessionQueue, session: Session, sent: Sent, send: SendUserMessage
+    state: State, outgoing: SessionQueue, session: Session, sent: Sent, send: SendUserMessage
 ) -> None:
     """Send a message that has a number; a confirmed one waits only for its final acknowledgement."""
     if sent.numbers[send.lookup_id] > sent.stream.acknowledged:
-        put(session, route, _entry(state, send, Weight.STREAM))
+        put(session, outgoing, _entry(state, send, Weight.STREAM))
         return
-    state.draft.signal(TransferAccepted(route.queue, (send.lookup_id,)))
-    state.draft.signal(DestinationReached(route.queue, (send.lookup_id,)))
+    state.draft.signal(TransferAccepted(outgoing.queue, (send.lookup_id,)))
+    state.draft.signal(DestinationReached(outgoing.queue, (send.lookup_id,)))
 
 
 def _send_first(
-    state: State, route: SessionQueue, session: Session, sends: list[SendUserMessage], now: Instant
+    state: State, outgoing: SessionQueue, session: Session, sends: list[SendUserMessage], now: Instant
 ) -> None:
     """Assign numbers to messages; the numbers are on disk before the packets leave (QB-281, G-33)."""
-    sent = state.sent.get(route.queue)
+    sent = state.sent.get(outgoing.queue)
     first = 1 if sent is None else sent.stream.last + 1  # QB-109
     fitting = sends[: LAST_NUMBER + 1 - first]
     if len(fitting) < len(sends):
-        route.has_unsent = True
+        outgoing.has_unsent = True
     if not fitting:
         return
     if sent is None:
         # DEPARTS from 3.1.1.3.1 (QB-107): the ordinal comes from one durable counter of the manager,
         # because an order acknowledgement names no queue, and two streams must not have one number (G-32).
-        begin(state, route, next_stream(state.ordinals, state.identity.lineage, now))
-    sender = state.sent[route.queue].stream.sender
+        begin(state, outgoing, next_stream(state.ordinals, state.identity.lineage, now))
+    sender = state.sent[outgoing.queue].stream.sender
     entries = [_entry(state, send, Weight.STREAM) for send in fitting]
     finals = tuple(
         [
@@ -169,18 +169,18 @@ def _send_first(
         ]
     )
     lookup_ids = tuple([send.lookup_id for send in fitting])
-    apply(state, MessagesNumbered(route.queue, first, lookup_ids, finals))
-    put_all(session, route, entries)
+    apply(state, MessagesNumbered(outgoing.queue, first, lookup_ids, finals))
+    put_all(session, outgoing, entries)
 
 
 def on_withdrawn(state: State, signal: MessageWithdrawn, now: Instant) -> None:
     """Forget messages that expired or were purged (QB-279); later numbers name another previous number."""
     del now
-    route, sent = state.sender.routes.get(signal.queue), state.sent.get(signal.queue)
-    if route is not None:
-        forget(route, signal.lookup_ids)
-        state.receiver.refusals.forget(route.manager)  # final acknowledgements may be among them
-        state.receiver.unsettled.discard(route.manager)
+    outgoing, sent = state.sender.queues.get(signal.queue), state.sent.get(signal.queue)
+    if outgoing is not None:
+        forget(outgoing, signal.lookup_ids)
+        state.receiver.refusals.forget(outgoing.manager)  # final acknowledgements may be among them
+        state.receiver.unsettled.discard(outgoing.manager)
     if sent is not None:
         gone = tuple(each for each in signal.lookup_ids if each in sent.numbers)
         if gone:

@@ -41,7 +41,7 @@ def on_header(state: State, session: Session, found: SessionHeader, now: Instant
         session.outstanding_bytes -= entry.size
         _came(state, entry, done, streams)
     for queue, sent in streams.items():
-        make_room(state, state.sender.routes[queue], sent)
+        make_room(state, state.sender.queues[queue], sent)
     session.acked += count  # QB-202
     if found.recoverable_set or found.recoverable_ack:
         _stored(state, session, found, done)
@@ -65,13 +65,13 @@ def _came(state: State, entry: Entry, done: dict[int, list[int]], streams: dict[
     if entry.weight is Weight.EXPRESS:
         _end(state, entry, done)
     elif entry.weight is Weight.STREAM:  # QB-133, QB-211: only the order ack frees it
-        route = state.sender.routes[entry.queue]
-        route.under_way.pop(entry.lookup_id, None)
+        outgoing = state.sender.queues[entry.queue]
+        outgoing.under_way.pop(entry.lookup_id, None)
         sent = state.sent.get(entry.queue)
         number = 0 if sent is None else sent.numbers.get(entry.lookup_id, 0)
         if sent is not None and number > sent.stream.acknowledged:
-            route.taken.add(entry.lookup_id)
-            route.withheld[entry.lookup_id] = None
+            outgoing.taken.add(entry.lookup_id)
+            outgoing.withheld[entry.lookup_id] = None
             streams[entry.queue] = sent
 
 
@@ -95,10 +95,10 @@ def _stored(state: State, session: Session, found: SessionHeader, done: dict[int
 def _end(state: State, entry: Entry, done: dict[int, list[int]]) -> None:
     """Record that the transfer of a message has ended."""
     entry.live = False
-    route = state.sender.routes.get(entry.queue)
-    if route is not None:
-        route.under_way.pop(entry.lookup_id, None)
+    outgoing = state.sender.queues.get(entry.queue)
+    if outgoing is not None:
+        outgoing.under_way.pop(entry.lookup_id, None)
         done.setdefault(entry.queue, []).append(entry.lookup_id)
-        if not route.under_way:  # more is handed out than a window has, so this was the last one
-            state.receiver.unsettled.discard(route.manager)
+        if not outgoing.under_way:  # more is handed out than a window has, so this was the last one
+            state.receiver.unsettled.discard(outgoing.manager)
     state.receiver.refusals.remove(entry.refused)

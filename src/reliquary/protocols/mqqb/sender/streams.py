@@ -33,44 +33,44 @@ def wants_final(message: Message) -> bool:
     )
 
 
-def begin(state: State, route: SessionQueue, stream: OutgoingStream) -> None:
+def begin(state: State, outgoing: SessionQueue, stream: OutgoingStream) -> None:
     """Assign a new stream to a queue (QB-106, QB-121)."""
-    apply(state, StreamBegun(route.queue, stream))
-    route.progress.begin()
-    route.wait.progress()
+    apply(state, StreamBegun(outgoing.queue, stream))
+    outgoing.progress.begin()
+    outgoing.wait.progress()
 
 
-def make_room(state: State, route: SessionQueue, sent: Sent) -> None:
+def make_room(state: State, outgoing: SessionQueue, sent: Sent) -> None:
     """Report messages that the peer has to the manager, as long as few enough wait for an order ack.
 
     All are reported if the lowest number is not sent yet, because no order acknowledgement can come
     before that.
     """
-    room = state.settings.awaiting - (sent.awaiting - len(route.withheld))
-    if room < len(route.withheld):
+    room = state.settings.awaiting - (sent.awaiting - len(outgoing.withheld))
+    if room < len(outgoing.withheld):
         lowest = sent.at(sent.first_awaiting()) if sent.awaiting else 0
-        if lowest not in route.taken and lowest not in route.under_way:
-            room = len(route.withheld)
-    report_taken(state, route, room)
+        if lowest not in outgoing.taken and lowest not in outgoing.under_way:
+            room = len(outgoing.withheld)
+    report_taken(state, outgoing, room)
 
 
 def free(state: State, queue: int, lookup_ids: tuple[int, ...], reason: MessageClass) -> None:
     """Forget messages of a stream that have left the queue; with the last one the stream ends (QB-230)."""
     apply(state, NumbersFreed(queue, lookup_ids))
-    sent, route = state.sent[queue], state.sender.routes.get(queue)
-    if reason.is_failure and route is not None:
-        route.mark = marked(state)
-    if route is not None:
-        route.retransmits.difference_update(lookup_ids)
+    sent, outgoing = state.sent[queue], state.sender.queues.get(queue)
+    if reason.is_failure and outgoing is not None:
+        outgoing.mark = marked(state)
+    if outgoing is not None:
+        outgoing.retransmits.difference_update(lookup_ids)
     if not sent.numbers:
         end(state, queue)
-        if route is not None and route.has_unsent:
-            go_again(state, route)
+        if outgoing is not None and outgoing.has_unsent:
+            go_again(state, outgoing)
     else:
-        let_others_go(state, route, sent)
-    if route is not None and reason.is_failure:  # an acknowledgement shows this by itself
+        let_others_go(state, outgoing, sent)
+    if outgoing is not None and reason.is_failure:  # an acknowledgement shows this by itself
         now_sent = state.sent.get(queue) or Sent(sent.stream)
-        state.draft.signal(progressed(queue, now_sent, route.progress, route.wait))
+        state.draft.signal(progressed(queue, now_sent, outgoing.progress, outgoing.wait))
 
 
 def marked(state: State) -> int:
@@ -101,25 +101,25 @@ def on_stored(state: State, event: HandOutStored, now: Instant) -> None:
     state.sender.stored_mark = max(state.sender.stored_mark, event.mark)
 
 
-def let_others_go(state: State, route: SessionQueue | None, sent: Sent) -> None:
+def let_others_go(state: State, outgoing: SessionQueue | None, sent: Sent) -> None:
     """Release the messages that waited behind a closed stream, once all of it is confirmed."""
-    if sent.stream.closed and not sent.awaiting and route is not None and route.has_unsent:
-        go_again(state, route)
+    if sent.stream.closed and not sent.awaiting and outgoing is not None and outgoing.has_unsent:
+        go_again(state, outgoing)
 
 
 def end(state: State, queue: int) -> None:
     """End the stream, in which no further message is sent (QB-122)."""
     apply(state, StreamEnded(queue))
-    route = state.sender.routes.get(queue)
-    if route is not None:
-        stop_wait(state, route)
+    outgoing = state.sender.queues.get(queue)
+    if outgoing is not None:
+        stop_wait(state, outgoing)
 
 
-def forget(route: SessionQueue, lookup_ids: tuple[int, ...]) -> None:
+def forget(outgoing: SessionQueue, lookup_ids: tuple[int, ...]) -> None:
     """Forget that these messages are under way; a session acknowledgement for them has no effect any more."""
     for lookup_id in lookup_ids:
-        entry = route.under_way.pop(lookup_id, None)
+        entry = outgoing.under_way.pop(lookup_id, None)
         if entry is not None:
             entry.live = False
-        route.withheld.pop(lookup_id, None)
-    route.taken.difference_update(lookup_ids)
+        outgoing.withheld.pop(lookup_id, None)
+    outgoing.taken.difference_update(lookup_ids)

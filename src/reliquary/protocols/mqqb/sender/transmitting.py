@@ -65,11 +65,15 @@ def _transmit(state: State, session: Session, entry: Entry, now: Instant) -> Non
     """
     if not entry.live:
         return
-    route = state.sender.routes.get(entry.queue)
-    if route is not None and route.paused:
-        route.parked.append(entry)
+    outgoing = state.sender.queues.get(entry.queue)
+    if outgoing is not None and outgoing.paused:
+        outgoing.parked.append(entry)
         return
-    data = _order_ack(state, session, entry, now) if route is None else _packet(state, session, route, entry)
+    data = (
+        _order_ack(state, session, entry, now)
+        if outgoing is None
+        else _packet(state, session, outgoing, entry)
+    )
     if not data:
         return
     session.sent += 1  # QB-117, QB-283
@@ -77,7 +81,7 @@ def _transmit(state: State, session: Session, entry: Entry, now: Instant) -> Non
         session.recoverable_sent += 1
         if entry.weight is Weight.RECOVERABLE:
             session.unstored[session.recoverable_sent & MASK] = entry
-    stored = entry.weight is Weight.EXPRESS or (route is not None and _is_stored(state, route, entry))
+    stored = entry.weight is Weight.EXPRESS or (outgoing is not None and _is_stored(state, outgoing, entry))
     if session.unacked and rides(session, now):
         stored = stored and not session.bits
         data = with_session(data, header(state, session))  # QB-284: with the carrying packet
@@ -89,42 +93,42 @@ def _transmit(state: State, session: Session, entry: Entry, now: Instant) -> Non
         state.draft.wait()  # the message, its number, or what it acknowledges is on disk first (QB-116)
 
 
-def _is_stored(state: State, route: SessionQueue, entry: Entry) -> bool:
+def _is_stored(state: State, outgoing: SessionQueue, entry: Entry) -> bool:
     """Return whether a message, its number and the previous number were on disk before this turn.
 
     Then its packet need not wait for the sync of this turn, which mostly removes other messages.
     """
-    return entry.mark <= state.sender.stored_mark and route.mark <= state.sender.stored_mark
+    return entry.mark <= state.sender.stored_mark and outgoing.mark <= state.sender.stored_mark
 
 
-def _packet(state: State, session: Session, route: SessionQueue, entry: Entry) -> bytes:
+def _packet(state: State, session: Session, outgoing: SessionQueue, entry: Entry) -> bytes:
     """Return the packet of a queue's message; empty if it must not be sent any more or cannot be written."""
     assert entry.message is not None, "an entry of a queue has a message"
     try:
         refuse_privacy(entry.message, entry.destination)  # it may wait from before MQQB was switched on
         if entry.weight is not Weight.STREAM:
-            data = plain_packet(state, route, entry, session.address)
+            data = plain_packet(state, outgoing, entry, session.address)
         else:
             sent = state.sent.get(entry.queue)
             number = 0 if sent is None else sent.numbers.get(entry.lookup_id, 0)
             if sent is None or number <= sent.stream.acknowledged:
-                route.under_way.pop(entry.lookup_id, None)
+                outgoing.under_way.pop(entry.lookup_id, None)
                 return b""
-            data = stream_packet(state, route, entry, sent, number)
-            if entry.lookup_id in route.retransmits:
+            data = stream_packet(state, outgoing, entry, sent, number)
+            if entry.lookup_id in outgoing.retransmits:
                 state.counts[Count.RETRANSMITTED] += 1
-            route.retransmits.add(entry.lookup_id)
+            outgoing.retransmits.add(entry.lookup_id)
         if len(data) > state.settings.largest_packet:
             raise UsageError(f"a packet has at most {state.settings.largest_packet} bytes, not {len(data)}")
     except (UsageError, PeerFault) as why:
-        _give_up(state, route, entry, str(why))
+        _give_up(state, outgoing, entry, str(why))
         return b""
     return data
 
 
-def _give_up(state: State, route: SessionQueue, entry: Entry, why: str) -> None:
+def _give_up(state: State, outgoing: SessionQueue, entry: Entry, why: str) -> None:
     """End the transfer of a message that cannot be sent."""
-    route.under_way.pop(entry.lookup_id, None)
+    outgoing.under_way.pop(entry.lookup_id, None)
     ended = (entry.lookup_id,)
     state.draft.signal(TransferEnded(entry.queue, ended, Outcome.REFUSED, UNWRITABLE, why=why))
     sent = state.sent.get(entry.queue)

@@ -73,18 +73,18 @@ def close(
     if session.host and event is OutgoingEvent.FAILED and not (session.is_open and _is_done(state, session)):
         state.hops.setdefault(session.host, ())
     rest = state.settings.retry if event is OutgoingEvent.FAILED else None
-    for queue in sorted(session.routes):
-        route = state.sender.routes.get(queue)
-        if route is not None and route.session == session.number:
-            links.lose(state, route, event, status, session.hops, rest)
+    for queue in sorted(session.queues):
+        outgoing = state.sender.queues.get(queue)
+        if outgoing is not None and outgoing.session == session.number:
+            links.lose(state, outgoing, event, status, session.hops, rest)
     for place in session.order_acks:
         state.receiver.owed.setdefault(place, 0)
 
 
 def _is_done(state: State, session: Session) -> bool:
     """Return whether no message of a session that ends has to be sent on the next one."""
-    routes = state.sender.routes
-    taken = any(routes[queue].taken for queue in session.routes if queue in routes)
+    queues = state.sender.queues
+    taken = any(queues[queue].taken for queue in session.queues if queue in queues)
     return not (session.outbox or session.outstanding or session.unstored or taken)
 
 

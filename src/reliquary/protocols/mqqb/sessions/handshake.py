@@ -119,21 +119,21 @@ def open_session(state: State, session: Session, window: int, now: Instant) -> N
     state.draft.ask(SetTimer((CLEANUP, session.number), state.settings.cleanup))  # QB-153
     state.by_peer.setdefault(session.peer, []).append(session.number)
     state.hops.pop(session.host, None)
-    for queue, route in sorted(state.sender.routes.items()):
+    for queue, outgoing in sorted(state.sender.queues.items()):
         # the peer may be a manager that cannot be dialled
-        is_its_own = route.manager == session.peer != NO_GUID and not route.paused
-        if queue in session.routes and route.session == session.number:
-            links.connect(state, session, route)
-        elif is_its_own and session_of_sender(state, route.manager) is session:
-            _connect_acknowledgements(state, session, route)
+        is_its_own = outgoing.manager == session.peer != NO_GUID and not outgoing.paused
+        if queue in session.queues and outgoing.session == session.number:
+            links.connect(state, session, outgoing)
+        elif is_its_own and session_of_sender(state, outgoing.manager) is session:
+            _connect_acknowledgements(state, session, outgoing)
 
 
-def _connect_acknowledgements(state: State, session: Session, route: SessionQueue) -> None:
+def _connect_acknowledgements(state: State, session: Session, outgoing: SessionQueue) -> None:
     """Let the acknowledgements for a manager use this session, unless they use one from its address."""
-    bound = state.sessions.get(route.session)
+    bound = state.sessions.get(outgoing.session)
     if bound is not None and bound.is_open:
         if bound.address == session.address:
             return
-        bound.routes.discard(route.queue)  # it is another caller that claims the GUID, or an older address
-        links.lose(state, route, OutgoingEvent.SESSION_CLEANED_UP, ConnectionStatus.CONNECTION_NOT_READY)
-    links.connect(state, session, route)
+        bound.queues.discard(outgoing.queue)  # it is another caller that claims the GUID, or an older address
+        links.lose(state, outgoing, OutgoingEvent.SESSION_CLEANED_UP, ConnectionStatus.CONNECTION_NOT_READY)
+    links.connect(state, session, outgoing)

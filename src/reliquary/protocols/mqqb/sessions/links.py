@@ -42,25 +42,25 @@ def hop(address: str) -> str:
         return address
 
 
-def bind(session: Session, route: SessionQueue) -> None:
+def bind(session: Session, outgoing: SessionQueue) -> None:
     """Let an outgoing queue use a session, now or when it is open."""
-    route.session = session.number
-    session.routes.add(route.queue)
+    outgoing.session = session.number
+    session.queues.add(outgoing.queue)
 
 
-def connect(state: State, session: Session, route: SessionQueue) -> None:
+def connect(state: State, session: Session, outgoing: SessionQueue) -> None:
     """Report to the manager that a queue is connected; parked entries are put into the outbox."""
-    bind(session, route)
-    route.paused = False
-    parked, route.parked = route.parked, []
+    bind(session, outgoing)
+    outgoing.paused = False
+    parked, outgoing.parked = outgoing.parked, []
     session.outbox.extend(entry for entry in parked if entry.live)
     state.draft.signal(
         ConnectionChanged(
-            route.queue,
+            outgoing.queue,
             OutgoingEvent.CONNECTED,
             ConnectionStatus.ESTABLISHED,
             addresses=(hop(session.address),),
-            at_once=max(AHEAD // len(session.routes), LEAST_AHEAD) * session.window,
+            at_once=max(AHEAD // len(session.queues), LEAST_AHEAD) * session.window,
             most_bytes=state.settings.most_bytes,
         )
     )
@@ -68,7 +68,7 @@ def connect(state: State, session: Session, route: SessionQueue) -> None:
 
 def begun(state: State, session: Session) -> None:
     """Report that the peer answered the first packet of the handshake (QB-190)."""
-    for queue in sorted(session.routes):
+    for queue in sorted(session.queues):
         state.draft.signal(
             ConnectionChanged(
                 queue,
@@ -81,7 +81,7 @@ def begun(state: State, session: Session) -> None:
 
 def lose(
     state: State,
-    route: SessionQueue,
+    outgoing: SessionQueue,
     event: OutgoingEvent,
     status: ConnectionStatus,
     addresses: tuple[str, ...] = (),
@@ -92,15 +92,20 @@ def lose(
     After a failure messages that wait for an order acknowledgement are sent again too (QB-298, G-35).  After
     an idle session was closed, the Transactional Ack Wait Timer decides about them.
     """
-    route.session = 0
-    forget(route)
+    outgoing.session = 0
+    forget(outgoing)
     state.draft.signal(
         ConnectionChanged(
-            route.queue, event, status, _error(event, status), addresses=tuple(map(hop, addresses)), rest=rest
+            outgoing.queue,
+            event,
+            status,
+            _error(event, status),
+            addresses=tuple(map(hop, addresses)),
+            rest=rest,
         )
     )
-    if route.taken and event is not OutgoingEvent.SESSION_CLEANED_UP:
-        go_again(state, route)
+    if outgoing.taken and event is not OutgoingEvent.SESSION_CLEANED_UP:
+        go_again(state, outgoing)
 
 
 def _error(event: OutgoingEvent, status: ConnectionStatus) -> HResult:
@@ -109,43 +114,43 @@ def _error(event: OutgoingEvent, status: ConnectionStatus) -> HResult:
     return ERRORS.get(status, HResult.REMOTE_MACHINE_NOT_AVAILABLE) if is_failure else HResult.OK
 
 
-def forget(route: SessionQueue) -> None:
+def forget(outgoing: SessionQueue) -> None:
     """Forget the entries under way for a queue; a session acknowledgement for them has no effect any more."""
-    for entry in route.under_way.values():
+    for entry in outgoing.under_way.values():
         entry.live = False
-    route.under_way.clear()
-    route.parked.clear()
-    route.withheld.clear()
+    outgoing.under_way.clear()
+    outgoing.parked.clear()
+    outgoing.withheld.clear()
 
 
-def go_again(state: State, route: SessionQueue) -> None:
+def go_again(state: State, outgoing: SessionQueue) -> None:
     """Send all messages without an order acknowledgement again, in their order (QB-235)."""
-    forget(route)
-    route.has_unsent = False
-    route.taken.clear()
-    state.draft.signal(ResendWanted(route.queue))
+    forget(outgoing)
+    outgoing.has_unsent = False
+    outgoing.taken.clear()
+    state.draft.signal(ResendWanted(outgoing.queue))
 
 
-def report_taken(state: State, route: SessionQueue, count: int) -> None:
+def report_taken(state: State, outgoing: SessionQueue, count: int) -> None:
     """Report up to `count` messages that the peer has to the manager, which may hand out others instead."""
-    taken = tuple(islice(route.withheld, max(count, 0)))
+    taken = tuple(islice(outgoing.withheld, max(count, 0)))
     if taken:
         for lookup_id in taken:
-            del route.withheld[lookup_id]
-        state.draft.signal(TransferAccepted(route.queue, taken))
+            del outgoing.withheld[lookup_id]
+        state.draft.signal(TransferAccepted(outgoing.queue, taken))
 
 
-def put(session: Session, route: SessionQueue, entry: Entry) -> None:
+def put(session: Session, outgoing: SessionQueue, entry: Entry) -> None:
     """Add an entry of a queue to the outbox of its session (QB-273)."""
-    put_all(session, route, (entry,))
+    put_all(session, outgoing, (entry,))
 
 
-def put_all(session: Session, route: SessionQueue, entries: Sequence[Entry]) -> None:
+def put_all(session: Session, outgoing: SessionQueue, entries: Sequence[Entry]) -> None:
     """Add entries of a queue to the outbox of its session, in their order."""
-    under_way = route.under_way
+    under_way = outgoing.under_way
     for entry in entries:
         under_way[entry.lookup_id] = entry
-    if route.paused:
-        route.parked.extend(entries)
+    if outgoing.paused:
+        outgoing.parked.extend(entries)
     else:
         session.outbox.extend(entries)

@@ -68,16 +68,16 @@ def _join(state: State, session: Session, addresses: tuple[str, ...]) -> bool:
     other = _session_at(state, addresses, session.port, besides=session)
     if other is None:
         return False
-    routes, session.routes = session.routes, set()
+    queues, session.queues = session.queues, set()
     close(state, session)
     state.hops.pop(session.host, None)
     state.by_host[session.host] = other.number
-    for queue in sorted(routes):
-        route = state.sender.routes.get(queue)
-        if route is not None and route.session == session.number:
-            links.bind(other, route)
+    for queue in sorted(queues):
+        outgoing = state.sender.queues.get(queue)
+        if outgoing is not None and outgoing.session == session.number:
+            links.bind(other, outgoing)
             if other.is_open:
-                links.connect(state, other, route)
+                links.connect(state, other, outgoing)
     return True
 
 
@@ -106,27 +106,29 @@ def address_of_sender(state: State, sender: UUID) -> str:
     return "" if newest is None else newest.receipts_to
 
 
-def connect_route(state: State, route: SessionQueue, now: Instant) -> None:
+def connect_queue(state: State, outgoing: SessionQueue, now: Instant) -> None:
     """Find or open the session of an outgoing queue (QB-170 to QB-174); G-54: always if there is none."""
     # DEPARTS from 3.1.7.12 (QB-272): a session is opened whenever there is none, because the history of
     # connections is never empty again after the first one (G-54).
-    session = session_to(state, route.host) if route.host else session_of_sender(state, route.manager)
+    session = (
+        session_to(state, outgoing.host) if outgoing.host else session_of_sender(state, outgoing.manager)
+    )
     if session is not None and session.is_open:
-        links.connect(state, session, route)
+        links.connect(state, session, outgoing)
         return
     if session is None:
-        host = route.host or address_of_sender(state, route.manager)
+        host = outgoing.host or address_of_sender(state, outgoing.manager)
         if not host:
             # the directory would name the manager's address (QB-171, QB-175)
             links.lose(
-                state, route, OutgoingEvent.VALIDATION_NEEDED, ConnectionStatus.ROUTING_DATA_NOT_AVAILABLE
+                state, outgoing, OutgoingEvent.VALIDATION_NEEDED, ConnectionStatus.ROUTING_DATA_NOT_AVAILABLE
             )
             return
         session = session_to(state, host) or dial(state, host, now)
         if session.is_open:
-            links.connect(state, session, route)
+            links.connect(state, session, outgoing)
             return
-    links.bind(session, route)
+    links.bind(session, outgoing)
 
 
 def dial(state: State, host: str, now: Instant) -> Session:

@@ -13,7 +13,7 @@ from reliquary.protocols.mqqb.sender.resending import start_wait, stop_wait
 from reliquary.protocols.mqqb.sender.transmitting import pump
 from reliquary.protocols.mqqb.sessions import links
 from reliquary.protocols.mqqb.sessions.closing import end_quietly
-from reliquary.protocols.mqqb.sessions.opening import connect_route
+from reliquary.protocols.mqqb.sessions.opening import connect_queue
 from reliquary.protocols.mqqb.state import SessionQueue, State
 from reliquary.queueing.model.message import NO_GUID
 from reliquary.queueing.model.names.formats import DirectName, PrivateName, parse_single
@@ -44,25 +44,25 @@ def connect_wanted(state: State, now: Instant) -> None:
     for queue, destination in wanted.items():
         if leads_home(state, destination):
             continue
-        route = state.sender.routes.get(queue)
-        if route is None:
+        outgoing = state.sender.queues.get(queue)
+        if outgoing is None:
             _remove_older(state, queue, destination)
-            route = state.sender.routes[queue] = _route(state, queue, destination)
-        route.paused = False
-        if not route.host and route.manager == NO_GUID:
+            outgoing = state.sender.queues[queue] = _session_queue(state, queue, destination)
+        outgoing.paused = False
+        if not outgoing.host and outgoing.manager == NO_GUID:
             # only a directory knows the address, so nothing is tried again (QB-171)
             links.lose(
-                state, route, OutgoingEvent.VALIDATION_NEEDED, ConnectionStatus.ROUTING_DATA_NOT_AVAILABLE
+                state, outgoing, OutgoingEvent.VALIDATION_NEEDED, ConnectionStatus.ROUTING_DATA_NOT_AVAILABLE
             )
             continue
-        connect_route(state, route, now)
-        session = state.sessions.get(route.session)
+        connect_queue(state, outgoing, now)
+        session = state.sessions.get(outgoing.session)
         if session is not None:
             pump(state, session, now)
 
 
-def _route(state: State, queue: int, destination: str) -> SessionQueue:
-    """Return the route of a destination (QB-174); that of a PUBLIC name has no host and no manager."""
+def _session_queue(state: State, queue: int, destination: str) -> SessionQueue:
+    """Return the queue to a destination (QB-174); that of a PUBLIC name has no host and no manager."""
     name, wait = parse_single(destination), ReceiptWait(state.settings.resend_ladder)
     if isinstance(name, PrivateName):
         if not state.receiver.refusals.of(name.computer):
@@ -73,16 +73,16 @@ def _route(state: State, queue: int, destination: str) -> SessionQueue:
 
 
 def _remove_older(state: State, queue: int, destination: str) -> None:
-    """Remove the route of an earlier queue for a destination, which the manager deleted when it was idle."""
+    """Remove an earlier queue for a destination, which the manager deleted when it was idle."""
     sender = state.sender
     older, sender.queue_to[destination] = sender.queue_to.get(destination, 0), queue
-    route = sender.routes.get(older)
-    if route is None or route.under_way or older in state.sent:
+    outgoing = sender.queues.get(older)
+    if outgoing is None or outgoing.under_way or older in state.sent:
         return
-    del sender.routes[older]
-    session = state.sessions.get(route.session)
+    del sender.queues[older]
+    session = state.sessions.get(outgoing.session)
     if session is not None:
-        session.routes.discard(older)
+        session.queues.discard(older)
 
 
 def leads_home(state: State, destination: str) -> bool:
@@ -96,10 +96,10 @@ def on_paused(state: State, signal: QueuePaused, now: Instant) -> None:
     # DEPARTS from 3.1.7.13 (QB-315): no window of 1 is sent to the peer, because it would throttle the
     # other direction (G-53).
     del now
-    route = state.sender.routes.get(signal.queue)
-    if route is not None:
-        route.paused = True
-        stop_wait(state, route)
+    outgoing = state.sender.queues.get(signal.queue)
+    if outgoing is not None:
+        outgoing.paused = True
+        stop_wait(state, outgoing)
 
 
 def on_resumed(state: State, signal: QueueResumed, now: Instant) -> None:
@@ -107,16 +107,16 @@ def on_resumed(state: State, signal: QueueResumed, now: Instant) -> None:
 
     The manager requests a connection if needed.
     """
-    route = state.sender.routes.get(signal.queue)
-    if route is None:
+    outgoing = state.sender.queues.get(signal.queue)
+    if outgoing is None:
         return
-    route.paused = False
+    outgoing.paused = False
     sent = state.sent.get(signal.queue)
     if sent is not None and sent.awaiting:
-        start_wait(state, route, now)
-    session = state.sessions.get(route.session)
+        start_wait(state, outgoing, now)
+    session = state.sessions.get(outgoing.session)
     if session is not None and session.is_open:
-        links.connect(state, session, route)
+        links.connect(state, session, outgoing)
         pump(state, session, now)
 
 

@@ -40,7 +40,7 @@ def test_our_own_address_is_not_dialled() -> None:
     assert bench.dials == []
 
 
-def test_a_queue_that_is_removed_and_created_again_has_one_route() -> None:
+def test_a_queue_that_is_removed_and_created_again_has_one_entry() -> None:
     """The manager removes idle queues, and a sender that anyone can invent may have one again and again."""
     bench = MqqbBench()
     numbers: set[int] = set()
@@ -49,8 +49,8 @@ def test_a_queue_that_is_removed_and_created_again_has_one_route() -> None:
         peer = bench.dialled()
         peer.ack_all()
         assert peer.bodies[-1] == body
-        numbers |= bench.mqqb.sender.routes.keys()
-        assert len(bench.mqqb.sender.routes) == len(peer.state.routes) == 1
+        numbers |= bench.mqqb.sender.queues.keys()
+        assert len(bench.mqqb.sender.queues) == len(peer.state.queues) == 1
         bench.advance(4 * 3600)
         assert destinations.find(bench.state, ELSEWHERE) is None
     assert len(numbers) == 3

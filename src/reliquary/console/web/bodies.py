@@ -5,16 +5,17 @@
           --> JSON?  indented
           --> hex    always
 
-Each form exists only if the bytes have it.  The first form of the answer is shown first.
+Each form exists only if the bytes have it and its text is short enough for a page.  The first form of the
+answer is shown first.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from typing import Final, NamedTuple
 
+import msgspec
 from lxml import etree
 
 from reliquary.wire.xml import XmlFault, root_of
@@ -22,6 +23,8 @@ from reliquary.wire.xml import XmlFault, root_of
 MOST: Final = 64 * 1024
 """The most bytes of a body that are shown; the whole body can be downloaded."""
 HEX_MOST: Final = 8 * 1024
+INDENTED_MOST: Final = 8 * MOST
+"""The most letters of indented XML or JSON: in deep nesting, two bytes become a line of many spaces."""
 PREVIEW: Final = 80
 """The letters of a body that a list of messages shows."""
 _LINE: Final = 16
@@ -103,13 +106,18 @@ def _xml(text: str) -> Form | None:
     except XmlFault:
         return None
     etree.indent(root)
-    return Form("xml", etree.tostring(root, encoding="unicode"))
+    return _unless_too_large(Form("xml", etree.tostring(root, encoding="unicode")))
 
 
 def _json(text: str) -> Form | None:
+    """Indent JSON, and keep every number, name and escape as it is written."""
     if not text.lstrip().startswith(("{", "[")):
         return None
     try:
-        return Form("json", json.dumps(json.loads(text), indent=2, ensure_ascii=False))
-    except (ValueError, RecursionError):
+        return _unless_too_large(Form("json", msgspec.json.format(text, indent=2)))
+    except (msgspec.DecodeError, RecursionError):
         return None
+
+
+def _unless_too_large(form: Form) -> Form | None:
+    return form if len(form.text) <= INDENTED_MOST else None

@@ -107,6 +107,18 @@ def test_a_folder_that_cannot_be_written_is_refused_with_a_sentence(clean: Path)
         main([])
 
 
+def test_an_option_that_is_nearly_one_of_the_story_is_refused_with_its_name(
+    clean: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for command in (["--sory"], ["--bare", "--with-spark"]):
+        with pytest.raises(SystemExit) as ended:
+            main(command)
+        assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert "there is no option --sory; did you mean --story?" in said
+    assert "there is no option --with-spark; did you mean --without-spark?" in said
+
+
 def test_a_server_that_does_not_start_ends_the_story_with_its_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -272,8 +284,13 @@ def check_table(lines: list[str]) -> None:
     """Check the last table; the one before, with four rows, shows what the senders keep."""
     rows = [line for line in lines if line.startswith("│")]
     cells = [[cell.strip() for cell in row.strip("│\n").split("│")] for row in rows[4:]]
-    assert len(cells) == 5
-    assert all(twice == lost == "0" and order != "NO" for *_, twice, lost, order in cells)
+    assert [name for name, *_ in cells] == ["SRMP", "HTTPR", "WS-RM", "MQQB", "MQQP"]
+    for name, sent, delivered, refused, twice, lost, order in cells:
+        wanted = str(ORDERS // 4 if name == "MQQP" else ORDERS)
+        assert (sent, delivered, twice, lost) == (wanted, wanted, "0", "0"), name
+        assert order == "yes" or (name, order) == ("WS-RM", "not promised")
+        # the answers of the south were lost: WS-RM sends again without asking, the others may ask before
+        assert int(refused) >= (name == "WS-RM"), name
 
 
 @pytest.mark.long

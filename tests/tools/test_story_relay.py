@@ -12,6 +12,7 @@ import pytest
 
 from tests.ports import free_ports
 from tools.story.relay import Relay
+from tools.story.waiting import StoryFault
 
 HOST = "127.0.0.1"
 
@@ -92,24 +93,40 @@ def test_a_cut_resets_every_connection_and_refuses_new_ones_until_it_is_restored
         assert read(far, 5) == b"after"
 
 
-def test_a_cut_after_some_bytes_comes_in_the_middle_of_what_passes(
-    relay: tuple[Relay, int], target: socket.socket
-) -> None:
-    link, port = relay
-    near, far = connect(port, target)
-    with near, far:
-        far.sendall(bytes(5_000))  # what comes back does not count
-        assert len(read(near, 5_000)) == 5_000
-        link.cut_after(1_000)
-        near.sendall(bytes(999))
-        assert len(read(far, 999)) == 999
-        assert not link.is_cut
-        near.sendall(bytes(500))
-        with pytest.raises(ConnectionResetError):
-            near.recv(1)
-        with pytest.raises(ConnectionResetError):
-            read(far, 2)  # one byte may still come
-    assert (link.is_cut, link.broken) == (True, 1)
+def test_a_link_that_drops_all_to_one_target_loses_its_requests_and_the_answers_of_the_others() -> None:
+    to_north, to_south = free_ports(2)
+    with socket.create_server((HOST, 0)) as north, socket.create_server((HOST, 0)) as south:
+        routes = {(HOST, to_north): north.getsockname(), (HOST, to_south): south.getsockname()}
+        with Relay(routes) as link:
+            asking, answering = connect(to_south, south)  # the north asks the south
+            calling, called = connect(to_north, north)  # the south calls the north
+            with asking, answering, calling, called:
+                for source, sink in ((asking, answering), (calling, called)):
+                    source.sendall(b"begin")
+                    assert read(sink, 5) == b"begin"
+                link.drop_all_to(north.getsockname())
+                calling.sendall(b"receipt")
+                answering.sendall(b"answer")
+                asking.sendall(b"question")
+                assert read(answering, 8) == b"question"
+                link.cut()
+                for end in (asking, called):  # nothing came before the end
+                    with pytest.raises(ConnectionResetError):
+                        end.recv(1)
+            link.restore()
+            asking, answering = connect(to_south, south)
+            with asking, answering:
+                answering.sendall(b"answer")
+                assert read(asking, 6) == b"answer"
+
+
+def test_an_address_that_is_in_use_stops_the_story_with_a_sentence(target: socket.socket) -> None:
+    address = target.getsockname()
+    with (
+        pytest.raises(StoryFault, match=r"the link between the managers cannot listen: .*in use"),
+        Relay({address: address}),
+    ):
+        pass
 
 
 def test_a_target_that_does_not_listen_ends_the_connection_and_not_the_relay(

@@ -13,17 +13,19 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from pathlib import Path
 
 from tools.story.play import DONE, FOLDER, REPORT, out, try_story
 from tools.story.relay import Relay
 from tools.story.sites import HOST, Pair, Site, free_mqqb_host, free_port
-from tools.story.waiting import pause, stop
+from tools.story.waiting import StoryFault, pause, stop
 
 
 def main(arguments: list[str]) -> int:
     """Start the servers, play the story where it is wanted, and wait for a signal."""
     given, rest = parser().parse_known_args(arguments)
+    refuse_nearly_own(rest)
     if given.bare:
         program = str(Path(sys.executable).parent / "reliquary")
         os.execv(program, [program, "serve", "--first-queue", "orders", *options_of_serve(given), *rest])
@@ -68,6 +70,13 @@ def parser() -> argparse.ArgumentParser:
         default = os.environ.get(f"RELIQUARY_{variable}")
         found.add_argument(option, type=int, metavar="PORT", default=default, help=f"as {variable.lower()}")
     return found
+
+
+def refuse_nearly_own(rest: list[str]) -> None:
+    """Refuse an option that is nearly one of the story: `reliquary serve` would suggest one of its own."""
+    for word in rest:
+        if near := get_close_matches(word, ("--story", "--bare", "--without-spark"), cutoff=0.8):
+            parser().error(f"there is no option {word}; did you mean {near[0]}?")
 
 
 def options_of_serve(given: argparse.Namespace) -> list[str]:
@@ -143,5 +152,7 @@ if __name__ == "__main__":
         signal.signal(number, stop)
     try:
         sys.exit(main(sys.argv[1:]))
+    except StoryFault as why:
+        sys.exit(f"./dev run could not start: {why}")
     except KeyboardInterrupt:
         out.print("All is stopped in order; the data stays. ./dev run goes on with it.")

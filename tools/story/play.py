@@ -33,8 +33,6 @@ DONE: Final = FOLDER / "done"
 """Written when the story has ended, so that the next start does not repeat it."""
 REPORT: Final = FOLDER / "audit" / "report.html"
 QUARTER: Final = ORDERS // 4
-BYTES_BEFORE_CUT: Final = 20_000
-"""About ten orders: the link is cut while the senders are busy."""
 SPARK_STEPS: Final = 3
 """Steps of the part on Spark: the installation, the lake, the audit."""
 
@@ -93,15 +91,24 @@ class Story:
         self.wait_until_delivered()
 
     def cut_link(self) -> None:
-        """Cut the link while orders pass it, and restore it when every sender has failed to connect."""
-        before = self.relay.broken
-        self.relay.cut_after(BYTES_BEFORE_CUT)
+        """Lose the answers of the south, cut the link, and restore it when all senders have failed.
+
+        Then the south has orders of which no sender knows: some protocols ask, others send them again.
+        """
+        before = flows.arrived(self.pair.south, self.flows)
+        self.relay.drop_all_to(self.pair.north_target)
+        out.print("The link loses what SOUTH sends: its answers do not arrive, while NORTH goes on sending.")
         flows.send_in_turns(self.flows, QUARTER)
+
+        def unanswered() -> int:
+            found = flows.arrived(self.pair.south, self.flows)
+            return sum(found[flow.queue] > before[flow.queue] for flow in self.flows)
+
+        wait_for("orders of each flow were unanswered", len(self.flows), unanswered, self._where())
+        broken = self.relay.broken
         self.relay.cut()
-        broken = self.relay.broken - before
-        out.print(
-            f"The link is cut while orders pass it: {broken} connections are reset, and new ones are refused."
-        )
+        broken = self.relay.broken - broken
+        out.print(f"The link is cut: {broken} connections are reset, and new ones are refused.")
         wait_for("the senders had failed to connect", len(self.flows), self._failed_senders, self._where())
         self.show_senders()
         self.relay.restore()
@@ -165,6 +172,8 @@ def show_table(every: list[Flow]) -> None:
         counts = (flow.sent, len(flow.arrived), flow.refused, flow.doubled, flow.lost)
         table.add_row(flow.protocol, *map(str, counts), order)
     out.print(table)
+    if any(flow.refused for flow in every):
+        out.print("Orders whose answers were lost were sent again, and SOUTH refused them: it had them.")
 
 
 def show_spark(north: Site, south: Site) -> None:

@@ -1,7 +1,8 @@
 """The network between the managers of the story: a TCP relay whose link can be cut and restored.
 
-    NORTH --> relay --> SOUTH     whole: bytes pass in both directions
-                                  cut:   every connection was reset, and new connections are refused
+    NORTH --> relay --> SOUTH     whole:   bytes pass in both directions
+                                  one-way: what SOUTH sends is dropped, until the link is cut
+                                  cut:     every connection was reset, and new connections are refused
 
 The relay runs an event loop in a thread of its own, because the story itself waits for servers.
 """
@@ -12,10 +13,12 @@ import asyncio
 import socket
 import struct
 import threading
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from types import TracebackType
 from typing import Final, TypeVar
+
+from tools.story.waiting import StoryFault
 
 Address = tuple[str, int]
 T = TypeVar("T")
@@ -34,8 +37,8 @@ class Relay:
         self._servers: list[asyncio.Server] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._writers: set[asyncio.StreamWriter] = set()
-        self._until_cut: int | None = None
-        """Bytes that may still go to targets before the link is cut; None for no limit."""
+        self._deaf: Address | None = None
+        """The target that is sent nothing: no request, and no answer of another target."""
         self.broken = 0
         """Connections from clients that a cut has reset."""
 
@@ -48,20 +51,23 @@ class Relay:
         """Reset every connection, and refuse new ones until `restore`."""
         self._run(self._cut())
 
-    def cut_after(self, count: int) -> None:
-        """Cut the link when this number of further bytes has gone to targets."""
-        self._until_cut = count
+    def drop_all_to(self, target: Address) -> None:
+        """Drop what goes to a target, and the answers to the clients of all others, until the link is cut."""
+        self._deaf = target
 
     def restore(self) -> None:
-        """Accept connections again, at all addresses."""
-        self._run(self._listen())
+        """Accept connections again, at all addresses; StoryFault when another process listens at one."""
+        try:
+            self._run(self._listen())
+        except OSError as why:
+            raise StoryFault(f"the link between the managers cannot listen: {why}") from why
 
     async def _listen(self) -> None:
         for (host, port), target in self._routes.items():
             self._servers.append(await asyncio.start_server(partial(self._accept, target), host, port))
 
     async def _cut(self) -> None:
-        self._until_cut = None
+        self._deaf = None
         for server in self._servers:
             server.close()
         self._servers.clear()
@@ -91,7 +97,10 @@ class Relay:
             far_reader, far_writer = await asyncio.open_connection(*target)
             pair.append(far_writer)
             self._writers.add(far_writer)
-            await asyncio.gather(self._pass_on(reader, far_writer), self._pass_back(far_reader, writer))
+            await asyncio.gather(
+                self._pass(reader, far_writer, lambda: self._deaf == target),
+                self._pass(far_reader, writer, lambda: self._deaf not in (None, target)),
+            )
         except OSError:
             pass  # the target listens no more, or an end was reset: the other end is aborted below
         finally:
@@ -99,22 +108,14 @@ class Relay:
                 self._writers.discard(each)
                 each.transport.abort()
 
-    async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Pass bytes to a target, and cut the link when the limit of `cut_after` is reached."""
+    async def _pass(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, is_dropped: Callable[[], bool]
+    ) -> None:
+        """Pass bytes on in one direction until their sender ends it."""
         while data := await reader.read(PIECE):
-            left = self._until_cut
-            writer.write(data[:left])
-            if left is not None:
-                self._until_cut = left - len(data)
-                if left <= len(data):
-                    await self._cut()
-            await writer.drain()
-        writer.write_eof()
-
-    async def _pass_back(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while data := await reader.read(PIECE):
-            writer.write(data)
-            await writer.drain()
+            if not is_dropped():
+                writer.write(data)
+                await writer.drain()
         writer.write_eof()
 
     def _run(self, wanted: Coroutine[None, None, T]) -> T:

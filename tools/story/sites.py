@@ -138,10 +138,15 @@ class Pair:
     mqqb_to_south: str
     """The host whose port of MQQB leads to that of the south."""
 
+    @property
+    def north_target(self) -> Address:
+        """The address at which the north listens for the south."""
+        return HOST, self.north.data_port
+
     def routes(self) -> dict[Address, Address]:
         """Return the addresses of the relay, each with the address that it leads to."""
         return {
-            (HOST, self.to_north): (HOST, self.north.data_port),
+            (HOST, self.to_north): self.north_target,
             (HOST, self.to_south): (HOST, self.south.data_port),
             (self.mqqb_to_south, MQQB_PORT): (self.south.settings["MQQB_HOST"], MQQB_PORT),
         }

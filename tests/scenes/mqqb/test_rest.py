@@ -264,6 +264,29 @@ def test_a_paused_queue_sends_nothing_and_its_acknowledgements_go_on() -> None:
 
 
 @pytest.mark.mqqb("T-91")
+@pytest.mark.spec("QB-315", "QB-316")
+@pytest.mark.parametrize("in_stream", [False, True])
+def test_a_queue_that_was_paused_goes_on_in_its_order_between_messages_of_another_queue(
+    in_stream: bool,
+) -> None:
+    bench = MqqbBench()
+    send = bench.transact if in_stream else bench.send
+    other = f"DIRECT=TCP:{PEER_ADDRESS}\\private$\\other"
+    send(ELSEWHERE, *(b"a%d" % number for number in range(6)))
+    peer = bench.dialled(window=4)
+    bench.send(other, *(b"b%d" % number for number in range(8)))
+    send(ELSEWHERE, *(b"a%d" % number for number in range(6, 10)))
+    bench.ask(PauseQueue(0, ELSEWHERE))
+    peer.ack(4, first=1, bits=0b1111, window=4)
+    assert peer.bodies == [b"a0", b"a1", b"a2", b"a3", b"b0", b"b1", b"b2", b"b3"]
+    bench.ask(ResumeQueue(0, ELSEWHERE))
+    for count in (8, 12, 16, 18):
+        peer.ack(count, first=1, bits=(1 << count) - 1, window=4)
+    assert [body for body in peer.bodies if body.startswith(b"a")] == [b"a%d" % n for n in range(10)]
+    assert [body for body in peer.bodies if body.startswith(b"b")] == [b"b%d" % n for n in range(8)]
+
+
+@pytest.mark.mqqb("T-91")
 def test_hardened_security_locks_these_queues() -> None:
     bench = MqqbBench(hardened=True)
     bench.send(ELSEWHERE, b"a")

@@ -97,9 +97,13 @@ def on_paused(state: State, signal: QueuePaused, now: Instant) -> None:
     # other direction (G-53).
     del now
     outgoing = state.sender.queues.get(signal.queue)
-    if outgoing is not None:
-        outgoing.paused = True
-        stop_wait(state, outgoing)
+    if outgoing is None:
+        return
+    outgoing.paused = True
+    session = state.sessions.get(outgoing.session)
+    if session is not None:
+        links.park(session, outgoing)
+    stop_wait(state, outgoing)
 
 
 def on_resumed(state: State, signal: QueueResumed, now: Instant) -> None:

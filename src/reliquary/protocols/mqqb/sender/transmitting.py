@@ -66,9 +66,6 @@ def _transmit(state: State, session: Session, entry: Entry, now: Instant) -> Non
     if not entry.live:
         return
     outgoing = state.sender.queues.get(entry.queue)
-    if outgoing is not None and outgoing.paused:
-        outgoing.parked.append(entry)
-        return
     data = (
         _order_ack(state, session, entry, now)
         if outgoing is None

@@ -66,6 +66,15 @@ def connect(state: State, session: Session, outgoing: SessionQueue) -> None:
     )
 
 
+def park(session: Session, outgoing: SessionQueue) -> None:
+    """Take the entries of a paused queue out of the outbox; when it is resumed, they are first again."""
+    if any(entry.queue == outgoing.queue for entry in session.outbox):
+        entries = list(session.outbox)
+        session.outbox.clear()
+        session.outbox.extend(entry for entry in entries if entry.queue != outgoing.queue)
+        outgoing.parked.extend(entry for entry in entries if entry.queue == outgoing.queue)
+
+
 def begun(state: State, session: Session) -> None:
     """Report that the peer answered the first packet of the handshake (QB-190)."""
     for queue in sorted(session.queues):

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from reliquary.base.faults import UsageError
 from reliquary.wire.packet.base import SIZE_LIMIT
-from reliquary.wire.packet.patterns import Pattern, Varying, has_pattern
+from reliquary.wire.packet.patterns import LONGEST_HEAD, Pattern, Varying, has_pattern, pattern_of
 from reliquary.wire.packet.security import QUEUE_MANAGER, SID, ProviderInfo, SecurityHeader
 from reliquary.wire.packet.transaction import TransactionHeader
 from reliquary.wire.packet.user_message import UserMessage, decode_user_message
@@ -19,6 +19,7 @@ from tests.wire.packet import strategies
 from tests.wire.packet.both_ways import changed
 
 DURABLE = replace(UserMessage().user, recoverable=True)
+BODY = bytes(2 * LONGEST_HEAD)
 NUMBERS = st.integers(0, 0xFFFFFFFF)
 varyings = st.builds(
     Varying,
@@ -165,6 +166,12 @@ def test_a_packet_with_a_rare_header_has_no_pattern() -> None:
     assert has_pattern(UserMessage())
     rare = UserMessage(transaction=TransactionHeader(connector=UserMessage().user.source))
     assert not has_pattern(rare)
+
+
+def test_a_packet_with_long_headers_has_no_pattern_that_would_be_kept() -> None:
+    for size, found in ((8, True), (LONGEST_HEAD, False)):
+        packet = UserMessage(properties=replace(UserMessage().properties, extension=bytes(size), body=BODY))
+        assert (pattern_of(packet, packet.encode()) is not None) is found
 
 
 def test_a_number_that_does_not_fit_and_a_packet_that_is_too_large_are_refused() -> None:

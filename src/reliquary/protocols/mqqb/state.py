@@ -237,7 +237,7 @@ class Written:
 
     pattern: Pattern
     message: Message
-    """The message of that packet; in a stream, without its place in a transaction."""
+    """The message of that packet, without its body; in a stream, without its place in a transaction."""
     source: UUID
     """The manager that the packet names as its source: SourceQueueManager."""
     stream: int = 0
@@ -263,6 +263,8 @@ class SessionQueue:
     """The manager of a PRIVATE name; NO_GUID for a direct name."""
     session: int = 0
     """The session that it uses; 0 for none."""
+    used: bool = True
+    """Whether a message was handed out since the last Session Cleanup Timer of its session."""
     paused: bool = False
     parked: list[Entry] = field(default_factory=list)
     """Entries that wait until the queue is resumed."""
@@ -290,7 +292,10 @@ class SessionQueue:
 
 @dataclass(slots=True)
 class ReadBefore:
-    """A packet of a session and its message; a packet that differs in few fields is read by its pattern."""
+    """A packet of a session and its message, both without the body.
+
+    A packet that differs in few fields is read by its pattern.
+    """
 
     pattern: Pattern
     packet: UserMessage

@@ -32,6 +32,8 @@ _AT_SENT: Final = base.SIZE + layouts.USER.offset("SentTime")
 _AFTER_SENT: Final = _AT_SENT + _PAIR.size
 _BODY_SIZES: Final = layouts.PROPERTIES.offset("MessageSize")
 _AFTER_BODY_SIZES: Final = _BODY_SIZES + _PAIR.size
+LONGEST_HEAD: Final = 4096
+"""The bytes of headers up to which a packet has a pattern, because patterns are kept as long as sessions."""
 _PADDING: Final = (b"", b"\0", b"\0\0", b"\0\0\0")
 
 
@@ -137,6 +139,13 @@ class Pattern:
             transaction = TransactionHeader.of(*fields)
         sent_time, message_id = _PAIR.unpack_from(data, _AT_SENT)
         return Varying(sent_time, message_id, data[end:unpadded], transaction)
+
+
+def pattern_of(packet: UserMessage, data: bytes) -> Pattern | None:
+    """Return the pattern of a packet and its bytes; None if its headers are unusual or long."""
+    if len(data) - len(packet.properties.body) > LONGEST_HEAD or not has_pattern(packet):
+        return None
+    return Pattern(packet, data)
 
 
 def has_pattern(packet: UserMessage) -> bool:

@@ -30,9 +30,10 @@ from reliquary.queueing.model.message import Attributes, Message, ObjectId
 from reliquary.queueing.model.travel.transfer import RunArrived
 from reliquary.queueing.packets.messages import read
 from reliquary.streams.acceptance import TAKEN, judge
+from reliquary.streams.incoming import StreamKey
 from reliquary.wire.packet.addresses import AddressKind
 from reliquary.wire.packet.fields import PacketFault
-from reliquary.wire.packet.patterns import Pattern, has_pattern
+from reliquary.wire.packet.patterns import pattern_of
 from reliquary.wire.packet.transaction import TransactionHeader
 from reliquary.wire.packet.user_message import UserMessage
 
@@ -159,9 +160,19 @@ def _in_full(session: Session, found: _Collected) -> Arriving | None:
     if packet.transaction is not None:
         message = message.changed(transaction_status_queue=ordering.mark_of(session.address))
     key = (packet.user.source, message.destination_queue.casefold()) if first is None else first.key
-    if first is not None and isinstance(data, bytes) and has_pattern(packet):
-        session.read_before = ReadBefore(Pattern(packet, data), packet, message, key)
+    if first is not None and isinstance(data, bytes):
+        _keep_pattern(session, packet, data, message, key)
     return Arriving(session.number, packet, message, key, packet.transaction, packet)
+
+
+def _keep_pattern(
+    session: Session, packet: UserMessage, data: bytes, message: Message, key: StreamKey
+) -> None:
+    """Keep the pattern of a packet without its body, because a body may have megabytes."""
+    pattern = pattern_of(packet, data)
+    if pattern is not None:
+        head = replace(packet, properties=replace(packet.properties, body=b""))
+        session.read_before = ReadBefore(pattern, head, replace(message, body=b""), key)
 
 
 def _decoded(data: bytes | Packet) -> Packet | None:

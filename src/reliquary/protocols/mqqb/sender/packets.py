@@ -21,7 +21,7 @@ from reliquary.streams.incoming import Incoming
 from reliquary.streams.outgoing import Sent
 from reliquary.streams.tables import OutgoingStream
 from reliquary.wire.packet.ordering import SIZE, FinalBody
-from reliquary.wire.packet.patterns import Pattern, Varying, has_pattern
+from reliquary.wire.packet.patterns import Pattern, Varying, pattern_of
 from reliquary.wire.packet.transaction import IDENTIFIER_LIMIT, TransactionHeader
 
 LOW: Final = 0xFFFFFFFF
@@ -53,8 +53,9 @@ def plain_packet(state: State, outgoing: SessionQueue, entry: Entry, peer: str) 
         return _final_ack(state, addressed, entry.destination, peer)
     packet = construct(addressed, computer=state.identity.computer_name)
     data = packet.encode()
-    if packet.transaction is None and has_pattern(packet):
-        outgoing.written = Written(Pattern(packet, data), message, message.identifier.lineage)
+    pattern = pattern_of(packet, data) if packet.transaction is None else None
+    if pattern is not None:
+        outgoing.written = Written(pattern, replace(message, body=b""), message.identifier.lineage)
     return data
 
 
@@ -77,11 +78,10 @@ def stream_packet(state: State, outgoing: SessionQueue, entry: Entry, sent: Sent
     user = replace(packet.user, source=stream.sender, message_id=own, recoverable=True)
     packet = replace(packet, base=replace(packet.base, priority=0), user=user, transaction=header)
     data = packet.encode()
-    if has_pattern(packet):
+    pattern = pattern_of(packet, data)
+    if pattern is not None:
         rare = replace(message.more or USUAL, **_NO_PLACE)
-        outgoing.written_in_stream = Written(
-            Pattern(packet, data), replace(message, more=rare), stream.sender
-        )
+        outgoing.written_in_stream = Written(pattern, replace(message, body=b"", more=rare), stream.sender)
     return data
 
 

@@ -73,9 +73,10 @@ def on_sends_due(state: State, signal: SendsDue, now: Instant) -> None:
     for send in handed_out:
         queues.setdefault(send.queue, []).append(send)
     for queue, sends in queues.items():
-        outgoing = state.sender.queues[queue]
-        session = state.sessions.get(outgoing.session)
-        if session is None:  # it was closed in this turn, after the manager handed them out
+        outgoing = state.sender.queues.get(queue)
+        session = None if outgoing is None else state.sessions.get(outgoing.session)
+        if outgoing is None or session is None:
+            # the session was closed in this turn, after the manager handed them out
             lookup_ids = tuple(send.lookup_id for send in sends)
             later = TransferEnded(queue, lookup_ids, Outcome.TRY_LATER, rest=state.settings.retry)
             state.draft.signal(later)

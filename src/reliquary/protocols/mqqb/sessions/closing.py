@@ -77,6 +77,7 @@ def close(
         outgoing = state.sender.queues.get(queue)
         if outgoing is not None and outgoing.session == session.number:
             links.lose(state, outgoing, event, status, session.hops, rest)
+            links.forget_if_idle(state, outgoing)
     for place in session.order_acks:
         state.receiver.owed.setdefault(place, 0)
 
@@ -133,9 +134,26 @@ def on_cleanup(state: State, number: int, now: Instant) -> None:
     waits = session.outbox or session.outstanding or session.unstored
     if session.active or waits:
         session.active = False
+        _release_idle_queues(state, session)
         state.draft.ask(SetTimer((CLEANUP, number), state.settings.cleanup))
         return
     end_quietly(state, session)
+
+
+def _release_idle_queues(state: State, session: Session) -> None:
+    """Disconnect the queues of a session that sent nothing since the last Session Cleanup Timer.
+
+    Otherwise a session that others keep busy would hold each queue that used it once.
+    """
+    for queue in sorted(session.queues):
+        outgoing = state.sender.queues.get(queue)
+        if outgoing is None or outgoing.session != session.number:
+            continue
+        if not outgoing.used and links.forget_if_idle(state, outgoing):
+            session.queues.discard(queue)
+            event, status = OutgoingEvent.SESSION_CLEANED_UP, ConnectionStatus.CONNECTION_NOT_READY
+            links.lose(state, outgoing, event, status, session.hops)
+        outgoing.used = False
 
 
 def end_quietly(

@@ -51,7 +51,7 @@ def bind(session: Session, outgoing: SessionQueue) -> None:
 def connect(state: State, session: Session, outgoing: SessionQueue) -> None:
     """Report to the manager that a queue is connected; parked entries are put into the outbox."""
     bind(session, outgoing)
-    outgoing.paused = False
+    outgoing.paused, outgoing.used = False, True
     parked, outgoing.parked = outgoing.parked, []
     session.outbox.extend(entry for entry in parked if entry.live)
     state.draft.signal(
@@ -132,6 +132,21 @@ def forget(outgoing: SessionQueue) -> None:
     outgoing.withheld.clear()
 
 
+def forget_if_idle(state: State, outgoing: SessionQueue) -> bool:
+    """Forget a queue without messages and without a stream; return whether it was forgotten.
+
+    The manager asks for a connection if the queue is used again, and removes it if it is not.  Queues for
+    acknowledgements stay, because there is one for each sender.
+    """
+    sender, queue = state.sender, outgoing.queue
+    if not outgoing.host or outgoing.under_way or outgoing.parked or outgoing.taken or queue in state.sent:
+        return False
+    del sender.queues[queue]
+    if sender.queue_to.get(outgoing.destination) == queue:
+        del sender.queue_to[outgoing.destination]
+    return True
+
+
 def go_again(state: State, outgoing: SessionQueue) -> None:
     """Send all messages without an order acknowledgement again, in their order (QB-235)."""
     forget(outgoing)
@@ -156,7 +171,7 @@ def put(session: Session, outgoing: SessionQueue, entry: Entry) -> None:
 
 def put_all(session: Session, outgoing: SessionQueue, entries: Sequence[Entry]) -> None:
     """Add entries of a queue to the outbox of its session, in their order."""
-    under_way = outgoing.under_way
+    under_way, outgoing.used = outgoing.under_way, True
     for entry in entries:
         under_way[entry.lookup_id] = entry
     if outgoing.paused:

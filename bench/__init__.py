@@ -1,1 +1,1 @@
-"""Benchmarks: a file a question.  `./dev bench NAME` runs one."""
+"""Contains the benchmarks: each file answers one question.  `./dev bench NAME` runs one."""

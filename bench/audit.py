@@ -95,7 +95,7 @@ def reported(
 
 
 def subjects(columns: dict[str, pa.Array], several: int, numbers: Numbers, stream: bool) -> None:
-    """The first event of each message says who it is."""
+    """Add the columns that only the first event of each message has: its identifier, stream and number."""
     count = len(numbers) * several
     first = pa.array(np.arange(count) % several != 0)
     ids = pa.array(np.repeat(numbers, several)).cast(pa.string())

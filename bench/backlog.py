@@ -18,7 +18,7 @@ class Sample(NamedTuple):
     each: Usage
 
     def figures(self) -> dict[str, float]:
-        """As a row of the results: microseconds of the processor and bytes for a message."""
+        """Return a row of the results: microseconds of the processor and bytes for a message."""
         return {
             "per_s": round(self.rate),
             "foreground_us": round(self.each.foreground * 1e6, 1),

@@ -1,8 +1,8 @@
 """The load of the client benchmark, in a process of its own: tasks that send a message and receive one.
 
     raw     requests whose bytes are ready, over bare connections: what a message needs on the wire
-    async   the client with `await`, a task each
-    sync    the client without `await`, a thread each
+    async   the client with `await`, in tasks
+    sync    the client without `await`, in threads
 
 Reads one JSON line of settings, runs, writes one JSON line of figures.
 """

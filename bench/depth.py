@@ -18,7 +18,7 @@ RESULTS = Path(__file__).parent / "results"
 
 
 def main() -> None:
-    """Fill, look, restart, look, drain, look."""
+    """Fill a queue, restart its server and drain the queue; measure memory and rates after each step."""
     arguments = _arguments()
     with tempfile.TemporaryDirectory(prefix="reliquary-bench-", dir=arguments.folder) as folder:
         figures = _measure(Path(folder) / "store", arguments.messages, arguments.sample)

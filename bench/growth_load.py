@@ -40,7 +40,7 @@ async def run(settings: Settings) -> dict[str, float]:
     numbers, received = count(), 0
 
     async def pairs(connection: Connection) -> None:
-        # Who receives has sent one to that queue before, so there is always one.
+        # Each connection sends to a queue before it receives from it, so there is always a message.
         nonlocal received
         while (number := next(numbers)) < settings.messages:
             queue = settings.queues[number % len(settings.queues)]

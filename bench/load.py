@@ -1,4 +1,4 @@
-"""The load of the queue benchmark, in a process of its own: producers, consumers, a stopwatch.
+"""Runs the load of the queue benchmark in a process of its own: producers, consumers, and their times.
 
 Reads one JSON line of settings, runs, writes one JSON line of figures.
 """

@@ -21,7 +21,7 @@ FAR = 86_400
 
 
 def main() -> None:
-    """Fill, look, open again, look."""
+    """Fill a queue and open its store again; measure memory and time after each step."""
     arguments = _arguments()
     with tempfile.TemporaryDirectory(prefix="reliquary-bench-", dir=arguments.folder) as folder:
         figures = _measure(Path(folder) / "store", arguments.messages)

@@ -1,4 +1,4 @@
-"""How many durable 1 KB messages a second come by WS-RM, and does a slow reader hold its source?"""
+"""How many durable 1 KB messages a second come by WS-RM, and does a slow reader slow its source down?"""
 
 from __future__ import annotations
 

@@ -101,7 +101,9 @@ class Sequence:
                 self.sent += 1
                 requests.append(template.with_number(self.sent))
             self._line.send(b"".join(requests))
-            assert self._answered < self.sent, "there is no room, and nothing that could bring news of it"
+            assert self._answered < self.sent, (
+                "the room is 0, and no response is awaited that could change it"
+            )
             self._take()
             while self._line.has_more() and self._answered < self.sent:
                 self._take()

@@ -93,7 +93,7 @@ class Environment:
         return str(self.folder.relative_to(ROOT))
 
     def ensure(self) -> None:
-        """Make it if it is absent or was made from something else; two processes do not do it at once."""
+        """Make the environment if it is absent or its inputs changed; two processes never do so at once."""
         stamp, wanted = self.folder / "made-from", self.wanted()
         if _says(stamp, wanted):  # it does not wait for a process that makes another environment
             return
@@ -135,7 +135,7 @@ class Environment:
             print(f"added Spark in {time.monotonic() - began:.0f} s", flush=True)
 
     def wanted(self) -> str:
-        """Return a hash of what it is made from: locked versions, our version and scripts, Python, place."""
+        """Return a hash of the inputs: locked versions, our version and scripts, Python and the folder."""
         project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
         scripts = json.dumps(project["scripts"])
         parts = (LOCK.read_text(), project["version"], scripts, self.interpreter.build, str(ROOT))
@@ -150,7 +150,7 @@ class Environment:
         return [str(self.python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
 
     def _make_with_uv(self) -> bool:
-        """Make it the quick way; False when uv cannot (it does not read pip's settings): then pip tries."""
+        """Make the environment with uv; False when uv cannot, because it does not read pip's settings."""
         make = ["uv", "venv", "--quiet", "--python", self.interpreter.path, str(self.folder)]
         failure = self._made_by(make, self._uv_install)
         if failure:
@@ -158,7 +158,7 @@ class Environment:
         return not failure
 
     def _make_with_pip(self) -> None:
-        """Make it the way that works everywhere."""
+        """Make the environment with venv and pip, which works everywhere."""
         if system_packages.provide([system_packages.venv_of(self.interpreter.path)]):
             raise NotMade(f"could not make {self.name}")
         failure = self._made_by([self.interpreter.path, "-m", "venv", str(self.folder)], self._pip_install)
@@ -168,14 +168,14 @@ class Environment:
             )
 
     def _made_by(self, make: list[str], install: list[str]) -> str:
-        """Make it anew and install all; return the first failure, or nothing."""
+        """Make the environment anew and install all packages; return the first failure, or nothing."""
         shutil.rmtree(self.folder, ignore_errors=True)
         ours = [*install, "--no-deps", "--no-build-isolation", "--editable", str(ROOT)]
         return first_failure([make, [*install, "--requirement", str(LOCK)], ours])
 
 
 def _says(stamp: Path, wanted: str) -> bool:
-    """Return whether the file that is written last says that an environment was made from this."""
+    """Return whether the file that is written last has the hash of these inputs."""
     try:
         return stamp.read_text() == wanted
     except FileNotFoundError:

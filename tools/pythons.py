@@ -90,7 +90,7 @@ def attempt(interpreter: Interpreter) -> Outcome:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Try the Pythons that are named (3.12 or 3.12.1), or all but the one that runs `./dev`."""
+    """Run the tests with the Pythons that are named (3.12 or 3.12.1), or with all but that of `./dev`."""
     minors = supported((ROOT / "pyproject.toml").read_text())
     here = found(minors)
     own = this_interpreter().version

@@ -75,7 +75,7 @@ NEEDED: dict[str, Need] = {
     for need in (
         Need(
             "openssl",
-            "tests that hold signatures against another implementation",
+            "tests that compare signatures with those of another implementation",
             ("openssl",),
             _command("openssl"),
         ),
@@ -113,7 +113,7 @@ NEEDED: dict[str, Need] = {
 
 
 def venv_of(python: str) -> Need:
-    """Return the need of a Python for the modules that make an environment; Debian packs them apart."""
+    """Return the need of the modules that make an environment; on Debian they are a package of their own."""
     return Need(
         "venv", f"making an environment with {python}, without uv", ("python3-venv",), _ensurepip(python)
     )

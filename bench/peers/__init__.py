@@ -1,12 +1,12 @@
-"""Durable queues of other makers beside ours, in one run: a file a peer, small and alike.
+"""Measures durable queues of other makers beside ours in one run; each peer has a small file.
 
     __main__    arguments, rounds, what is written
     peer        what a peer is: its package, its server process, its queue
     link        a connection of a load to a peer: frames in, frames out
     load        the load, in a process of its own
     syncs       whether every confirm waited for a sync, seen from outside
-    table       all that take part
-    rounds      who is measured when, and what the rounds add up to
+    table       the list of the peers
+    rounds      the order in which peers are measured, and the sums of the rounds
     report      the table, and its places in the documentation
     chart       the drawing
 

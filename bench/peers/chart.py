@@ -1,4 +1,4 @@
-"""The drawing of the rates: a panel a load, a bar a peer, each panel with a scale of its own."""
+"""Draws the rates: a panel for each load, with its own scale and a bar for each peer."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class Link(asyncio.Protocol, ABC):
 
     @abstractmethod
     def take_frame(self, data: bytearray, start: int) -> int:
-        """Obey the frame that starts there and return where it ends; 0 when it is not whole yet."""
+        """Process the frame that starts at `start` and return where it ends; 0 when it is not whole yet."""
 
     # ------------------------------------------------------------- what a load asks for
 
@@ -86,7 +86,7 @@ class Link(asyncio.Protocol, ABC):
         return len(arrived), int(arrived[0][:STAMP]) if arrived else 0
 
     async def finish(self) -> None:
-        """Nothing is held after an empty receive, with which every load of peers ends."""
+        """Do nothing: after the empty receive that ends each load, no message is locked."""
 
     def close(self) -> None:
         """Close the connection at once."""
@@ -116,7 +116,7 @@ class Link(asyncio.Protocol, ABC):
             self._waiter = None
 
     def fail(self, why: str) -> None:
-        """The peer refused a request: all that waits fails with its reason."""
+        """Raise this error in the coroutine that waits: the peer refused a request."""
         self._failure = RuntimeError(why)
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_exception(self._failure)
@@ -126,7 +126,7 @@ class Link(asyncio.Protocol, ABC):
         self._transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
-        """Obey all frames that are whole, then wake what waits for them."""
+        """Process all frames that are whole, then wake the coroutine that waits for them."""
         self._received += data
         start = 0
         while end := self.take_frame(self._received, start):
@@ -140,5 +140,5 @@ class Link(asyncio.Protocol, ABC):
         """Send what the frames of one read call for; most protocols leave that to the load."""
 
     def connection_lost(self, why: Exception | None) -> None:
-        """The peer closed the connection."""
+        """Report to the coroutine that waits that the peer closed the connection."""
         self.fail(str(why or "the peer closed the connection"))

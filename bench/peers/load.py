@@ -1,4 +1,4 @@
-"""The load of a peer, in a process of its own: the producers, consumers and stopwatch of `bench.load`.
+"""The load of a peer, in a process of its own: the producers, consumers and times of `bench.load`.
 
 Reads one JSON line of settings, runs, writes one JSON line of figures.
 """

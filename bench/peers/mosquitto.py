@@ -81,10 +81,10 @@ class MosquittoLink(Link):
         self._bodies: dict[int, bytes] = {}
 
     async def greet(self) -> None:
-        """A session is begun once it has a name: see below."""
+        """Do nothing: a session needs a name, so `start_producing` and `start_consuming` begin it."""
 
     async def create(self) -> None:
-        """The first consumer subscribes, so that messages are kept from then on."""
+        """Subscribe the first consumer, so that the broker keeps messages from then on."""
         await self.start_consuming(0)
 
     async def start_producing(self) -> None:

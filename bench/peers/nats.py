@@ -61,7 +61,7 @@ class NatsLink(Link):
         """Do nothing: every connection may send."""
 
     async def start_consuming(self, number: int) -> None:
-        """All links fetch for one consumer of the stream."""
+        """Do nothing: all links fetch for one consumer of the stream, which `create` has made."""
 
     async def publish(self, body: bytes) -> None:
         """Publish all in one write, and wait for the answer of each."""

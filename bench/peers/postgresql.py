@@ -1,6 +1,6 @@
-"""A table of PostgreSQL as a queue: rows are taken with FOR UPDATE SKIP LOCKED and go when the taker commits.
+"""A table of PostgreSQL as a queue: consumers take rows with FOR UPDATE SKIP LOCKED and delete them.
 
-Every commit waits for the sync of the write-ahead log (`synchronous_commit = on`).  A taker that finds
+Every commit waits for the sync of the write-ahead log (`synchronous_commit = on`).  A consumer that finds
 nothing asks again after a short wait.
 """
 
@@ -66,7 +66,7 @@ class PostgresLink(Link):
         self._within = b""
 
     async def greet(self) -> None:
-        """The server trusts who comes from this machine."""
+        """Send the first message; the server asks clients of this machine for no password."""
         await self._ask(startup())
 
     async def create(self) -> None:
@@ -75,11 +75,11 @@ class PostgresLink(Link):
         await self._ask(frame(b"Q", f"CREATE TABLE {self._table} ({columns})\0".encode()))
 
     async def start_producing(self) -> None:
-        """A request is one statement, and so one transaction."""
+        """Prepare the statement that inserts a request; one statement is one transaction."""
         await self._ask(prepare("put", f"INSERT INTO {self._table} (body) SELECT unnest($1::bytea[])") + SYNC)
 
     async def start_consuming(self, number: int) -> None:
-        """Prepare the three statements of a taker."""
+        """Prepare the three statements of a consumer."""
         oldest = f"SELECT id FROM {self._table} ORDER BY id LIMIT {BATCH} FOR UPDATE SKIP LOCKED"
         take = f"DELETE FROM {self._table} WHERE id = ANY (ARRAY ({oldest})) RETURNING body"
         await self._ask(
@@ -91,7 +91,7 @@ class PostgresLink(Link):
         await self._ask(execute("put", byte_strings(body, self.settings.in_flight)) + SYNC)
 
     async def fetch(self) -> None:
-        """The transaction of what came before is committed in one write with the next take."""
+        """Commit the transaction of the last messages and take the next ones, in one write."""
         await self._ask(self._within + execute("begin") + execute("take") + SYNC)
         self._within = execute("commit")
         if not self.arrived:

@@ -191,6 +191,6 @@ class RabbitMQ(Peer):
         }
 
     def clean_up(self, folder: Path) -> None:
-        """Erlang's register of nodes was started beside the node and outlives it."""
+        """End Erlang's register of nodes (epmd), which starts with the node and does not end with it."""
         environment = os.environ | self.environment(folder)
         subprocess.run(["epmd", "-kill"], env=environment, capture_output=True, check=False)

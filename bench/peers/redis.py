@@ -67,16 +67,16 @@ class RedisLink(Link):
         """Do nothing: every connection may send."""
 
     async def start_consuming(self, number: int) -> None:
-        """A consumer is a name in the group."""
+        """Prepare the command that reads as one consumer of the group."""
         words = (b"XREADGROUP", b"GROUP", GROUP, b"%d" % number, b"COUNT", b"%d" % BATCH)
         self._read = command(*words, b"BLOCK", b"%d" % (PATIENCE * 1000), b"STREAMS", self._stream, b">")
 
     async def publish(self, body: bytes) -> None:
-        """One XADD for each message, all in one write."""
+        """Send an XADD for each message, all in one write."""
         await self._ask([command(b"XADD", self._stream, b"*", b"b", body)] * self.settings.in_flight)
 
     async def fetch(self) -> None:
-        """XACK and XDEL of what came before go in one write with the next XREADGROUP."""
+        """Send XACK and XDEL for the last messages in one write with the next XREADGROUP."""
         before = [
             command(b"XACK", self._stream, GROUP, *self._ids),
             command(b"XDEL", self._stream, *self._ids),

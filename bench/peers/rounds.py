@@ -1,4 +1,4 @@
-"""Who is measured when, and what the rounds add up to.
+"""Sets the order in which peers are measured, and sums up the rounds.
 
 A machine drifts: a ratio is taken within a round, and the middle one of all rounds counts.  Rates are the
 middle ones too; the ratio of two middle rates is another number, and is not shown.
@@ -36,7 +36,7 @@ class Summary(msgspec.Struct, frozen=True):
     slowest: float
     fastest: float
     ratio: float | None
-    """To the reference of the round; nothing without a reference."""
+    """The ratio to the rate of the reference in this round; None without a reference."""
     server_us: float
     load_us: float
     confirm_ms: float

@@ -1,4 +1,4 @@
-"""All that take part, in the order in which they are shown."""
+"""Lists the peers that take part, in the order in which they are shown."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def chunk(data: bytes) -> bytes:
 
 @asynccontextmanager
 async def connected(harness: Harness) -> AsyncIterator[Wire]:
-    client = Wire(*await asyncio.open_connection("127.0.0.1", harness.data._place.port))
+    client = Wire(*await asyncio.open_connection("127.0.0.1", harness.data._address.port))
     try:
         yield client
     finally:

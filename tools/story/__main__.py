@@ -148,7 +148,11 @@ def wait_for_end(every: list[Site]) -> int:
 
 
 if __name__ == "__main__":
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # a shell may start its jobs deaf to SIGINT
+    for number in (
+        signal.SIGINT,
+        signal.SIGTERM,
+        signal.SIGHUP,
+    ):  # a shell may start its jobs with SIGINT ignored
         signal.signal(number, stop)
     try:
         sys.exit(main(sys.argv[1:]))

@@ -157,7 +157,7 @@ class Story:
 
 
 def progress_bar(*more: ProgressColumn) -> Progress:
-    """Return a bar with the time that passed: how long the rest takes is the senders' affair, or Spark's."""
+    """Return a bar with the time that passed: the time that is left depends on the senders, or on Spark."""
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), *more, TimeElapsedColumn())
     return Progress(*columns, console=out, transient=True)
 

@@ -33,7 +33,7 @@ FAILURES: Final = Metric(
     "POSTs of this manager without a usable response, by the reason.",
     ("reason",),
 )
-CONNECTIONS: Final = Metric("wsrm_connections", "gauge", "Routes to peers with a connection.")
+CONNECTIONS: Final = Metric("wsrm_connections", "gauge", "Open connections to peers.")
 WAITING: Final = Metric("wsrm_waiting", "gauge", "Requests of peers that have no response yet.")
 EVENTS: Final = Metric(
     "wsrm_events_total",

@@ -53,7 +53,7 @@ class Answer(PendingResponse[Question]):
 
 
 class Courier(HttpCourier[Question, Answer]):
-    """Notes what its routes report."""
+    """Notes what its pipelines report."""
 
     def __init__(self, terms: Terms) -> None:
         super().__init__(terms)
@@ -91,10 +91,10 @@ class Asking:
 
     def ask(self, *numbers: int, key: int = 1, epoch: int = 0, **more: object) -> None:
         for number in numbers:
-            route = self.courier.routes.find(key, epoch)
-            if route is not None:
+            pipeline = self.courier.pipelines.find(key, epoch)
+            if pipeline is not None:
                 body = b"question %d" % number
-                route.send(Question(number, self.url, **{"body": body, **more}))  # type: ignore[arg-type]
+                pipeline.send(Question(number, self.url, **{"body": body, **more}))  # type: ignore[arg-type]
 
     async def wait_for(self, count: int) -> None:
         """Return when this many questions have an answer or a failure."""

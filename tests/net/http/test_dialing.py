@@ -1,4 +1,4 @@
-"""From a URL to a place, and from a place to a connection of the client."""
+"""From a URL to the address of a server, and from it to a connection of the client."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from reliquary.net.http import ConnectFailed, ConnectionLost
 from reliquary.net.http.client_connection import ClientConnection
-from reliquary.net.http.dialing import DialLimits, dial, place_of
+from reliquary.net.http.dialing import DialLimits, dial, server_address
 from reliquary.net.http.failures import Failure
 from reliquary.net.tcp.dialing import ServerAddress, ServerAddresses
 from tests.net.http.certificate import client_context
@@ -50,15 +50,15 @@ def test_the_usual_ports() -> None:
         made.append(client_context())
         return made[-1]
 
-    places = ServerAddresses(context)
-    assert place_of("http://h/path", places) == ServerAddress("h", 80)
-    assert place_of("http://[::1]:81", places) == ServerAddress("::1", 81)
+    addresses = ServerAddresses(context)
+    assert server_address("http://h/path", addresses) == ServerAddress("h", 80)
+    assert server_address("http://[::1]:81", addresses) == ServerAddress("::1", 81)
     assert made == []
-    assert place_of("https://h", places) == ServerAddress("h", 443, made[0])
-    assert place_of("https://h:444", places) == ServerAddress("h", 444, made[0])
+    assert server_address("https://h", addresses) == ServerAddress("h", 443, made[0])
+    assert server_address("https://h:444", addresses) == ServerAddress("h", 444, made[0])
 
 
 @pytest.mark.parametrize("server", ["ftp://h", "http://", "h", "http://h:99999", "http://[::1"])
 def test_what_is_no_address(server: str) -> None:
     with pytest.raises(ValueError, match=r"."):
-        place_of(server, ServerAddresses())
+        server_address(server, ServerAddresses())

@@ -1,4 +1,4 @@
-"""Large bodies over a route, in both directions: never much of them is in memory."""
+"""Large bodies over a pipeline, in both directions: never much of them is in memory."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def test_reading_waits_while_a_piece_is_stored_and_what_follows_is_reported_in_i
                 await until(lambda: bool(body_store.due))
                 await tick(5)
                 assert here.reported == []
-                assert here.courier.routes[1]._unanswered[0].body_bytes < (stored + 4) * PIECE
+                assert here.courier.pipelines[1]._unanswered[0].body_bytes < (stored + 4) * PIECE
                 assert len(body_store.due) == 1
                 body_store.settle()
             await here.wait_for(2)

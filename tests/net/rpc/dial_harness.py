@@ -91,7 +91,7 @@ class RpcServer:
         return sum(not line.gone for line in self.lines)
 
     @property
-    def place(self) -> ServerAddress:
+    def address(self) -> ServerAddress:
         """The address at which the server listens."""
         return ServerAddress(HOST, self.port)
 

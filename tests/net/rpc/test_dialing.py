@@ -25,7 +25,7 @@ NO_SERVER = ServerAddress(HOST, 1)
 
 @contextmanager
 def calling(
-    place: ServerAddress,
+    address: ServerAddress,
     *,
     interface: SyntaxId = QM2QM,
     limits: DialLimits = DialLimits(),  # noqa: B008 - it is frozen
@@ -36,7 +36,7 @@ def calling(
     notes = Notes()
 
     async def find() -> ServerAddress:
-        return place
+        return address
 
     def connect(association: int) -> ClientConnection:
         wanted = group if group is not None and association else association
@@ -56,7 +56,7 @@ def a_call(number: int, stub: bytes = b"ask", *, may_wait: bool = False) -> Call
 def test_calls_of_one_connection_are_answered_in_any_order() -> None:
     async def scene() -> None:
         async with serving(RpcServer()) as server:
-            with calling(server.place) as (association, notes):
+            with calling(server.address) as (association, notes):
                 for number in range(1, 6):
                     association.call(a_call(number, b"ask %d" % number))
                 await server.wait_for(5)
@@ -74,7 +74,7 @@ def test_calls_of_one_connection_are_answered_in_any_order() -> None:
 def test_with_a_server_that_does_not_multiplex_each_call_has_a_connection_of_the_group() -> None:
     async def scene() -> None:
         async with serving(RpcServer(multiplexed=False)) as server:
-            with calling(server.place) as (association, notes):
+            with calling(server.address) as (association, notes):
                 for number in (1, 2, 3):
                     association.call(a_call(number))
                 await server.wait_for(3)
@@ -93,7 +93,7 @@ def test_with_a_server_that_does_not_multiplex_each_call_has_a_connection_of_the
 def test_calls_beyond_the_limit_wait_for_a_connection() -> None:
     async def scene() -> None:
         async with serving(RpcServer(multiplexed=False)) as server:
-            with calling(server.place, limits=DialLimits(connections=2)) as (association, notes):
+            with calling(server.address, limits=DialLimits(connections=2)) as (association, notes):
                 for number in (1, 2, 3):
                     association.call(a_call(number))
                 await server.wait_for(2)
@@ -112,7 +112,7 @@ def test_calls_beyond_the_limit_wait_for_a_connection() -> None:
 def test_a_call_that_cancels_finds_room_while_all_others_wait(end: Callable[[Asked], None]) -> None:
     async def scene() -> None:
         async with serving(RpcServer(multiplexed=False)) as server:
-            with calling(server.place, limits=DialLimits(connections=3)) as (association, notes):
+            with calling(server.address, limits=DialLimits(connections=3)) as (association, notes):
                 for number in (1, 2, 3, 4):
                     association.call(a_call(number, may_wait=True))
                 association.call(a_call(5, b"cancel"))
@@ -121,7 +121,7 @@ def test_a_call_that_cancels_finds_room_while_all_others_wait(end: Callable[[Ask
                 cancel = next(asked for asked in server.asked if asked.called.stub == b"cancel")
                 cancel.respond(b"cancelled")
                 await until(lambda: notes.returns)
-                assert len(server.asked) == 3, "the place is not for calls that may wait"
+                assert len(server.asked) == 3, "the slot is not for calls that may wait"
                 end(next(asked for asked in server.asked if asked is not cancel))
                 await server.wait_for(4)
 
@@ -131,7 +131,7 @@ def test_a_call_that_cancels_finds_room_while_all_others_wait(end: Callable[[Ask
 def test_a_connection_that_multiplexes_has_a_limit_too() -> None:
     async def scene() -> None:
         async with serving(RpcServer()) as server:
-            with calling(server.place, limits=DialLimits(connections=2, calls=2)) as (association, _):
+            with calling(server.address, limits=DialLimits(connections=2, calls=2)) as (association, _):
                 for number in range(1, 6):
                     association.call(a_call(number))
                 await server.wait_for(4)
@@ -144,7 +144,7 @@ def test_a_connection_that_multiplexes_has_a_limit_too() -> None:
 def test_a_fault_is_the_answer_to_its_call_alone() -> None:
     async def scene() -> None:
         async with serving(RpcServer()) as server:
-            with calling(server.place) as (association, notes):
+            with calling(server.address) as (association, notes):
                 association.call(a_call(1))
                 association.call(a_call(2))
                 await server.wait_for(2)
@@ -161,7 +161,7 @@ def test_a_fault_is_the_answer_to_its_call_alone() -> None:
 def test_the_stub_is_encoded_as_was_agreed(encoding: Encoding) -> None:
     async def scene() -> None:
         async with serving(RpcServer(answer=lambda _: [b"done"])) as server:
-            with calling(server.place, encodings=(encoding,)) as (association, notes):
+            with calling(server.address, encodings=(encoding,)) as (association, notes):
                 association.call(Call(1, 0, lambda encoding: [b"wide" if encoding.wide else b"narrow"]))
                 await until(lambda: notes.returns)
                 assert notes.encodings == {encoding}
@@ -173,7 +173,7 @@ def test_the_stub_is_encoded_as_was_agreed(encoding: Encoding) -> None:
 def test_the_loss_of_any_connection_is_the_loss_of_all() -> None:
     async def scene() -> None:
         async with serving(RpcServer(multiplexed=False)) as server:
-            with calling(server.place) as (association, notes):
+            with calling(server.address) as (association, notes):
                 for number in (1, 2, 3):
                     association.call(a_call(number))
                 await server.wait_for(3)
@@ -182,7 +182,7 @@ def test_the_loss_of_any_connection_is_the_loss_of_all() -> None:
                 await until(lambda: not server.open)
                 ((failure, why),) = notes.losses
                 assert failure is Failure.LOST
-                assert str(server.place) in why
+                assert str(server.address) in why
                 assert len(server.ended) == 1, "the server runs the handles of the group down"
                 association.call(a_call(4))
                 assert not association.is_busy, "nothing is called any more"
@@ -193,7 +193,7 @@ def test_the_loss_of_any_connection_is_the_loss_of_all() -> None:
 def test_bytes_that_are_no_pdu_end_the_association() -> None:
     async def scene() -> None:
         async with serving(RpcServer()) as server:
-            with calling(server.place) as (association, notes):
+            with calling(server.address) as (association, notes):
                 association.call(a_call(1))
                 await server.wait_for(1)
                 server.lines[0].say(b"HTTP/1.1 400 Bad Request\r\n\r\n")
@@ -204,15 +204,15 @@ def test_bytes_that_are_no_pdu_end_the_association() -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "failure"),
+    ("address", "failure"),
     [
         pytest.param(NO_SERVER, Failure.NO_CONNECTION, id="a port without a listener"),
         pytest.param(ServerAddress("not a host.invalid", 1), Failure.NO_ADDRESS, id="no address"),
     ],
 )
-def test_a_server_that_cannot_be_reached_is_reported_once(place: ServerAddress, failure: Failure) -> None:
+def test_a_server_that_cannot_be_reached_is_reported_once(address: ServerAddress, failure: Failure) -> None:
     async def scene() -> None:
-        with calling(place) as (association, notes):
+        with calling(address) as (association, notes):
             association.call(a_call(1))
             association.call(a_call(2))
             await until(lambda: notes.losses)
@@ -224,7 +224,7 @@ def test_a_server_that_cannot_be_reached_is_reported_once(place: ServerAddress, 
 def test_a_server_without_the_interface_is_no_connection() -> None:
     async def scene() -> None:
         async with serving(RpcServer(interfaces=(MGMT,))) as server:
-            with calling(server.place) as (association, notes):
+            with calling(server.address) as (association, notes):
                 association.call(a_call(1))
                 await until(lambda: notes.losses)
                 assert [each for each, _ in notes.losses] == [Failure.NO_CONNECTION]
@@ -235,11 +235,11 @@ def test_a_server_without_the_interface_is_no_connection() -> None:
 def test_a_server_that_never_accepts_the_bind_is_too_slow() -> None:
     async def scene() -> None:
         listener = await asyncio.get_running_loop().create_server(asyncio.Protocol, HOST, 0)
-        place = ServerAddress(HOST, listener.sockets[0].getsockname()[1])
-        with calling(place, limits=DialLimits(bind_time=seconds(0.01))) as (association, notes):
+        address = ServerAddress(HOST, listener.sockets[0].getsockname()[1])
+        with calling(address, limits=DialLimits(bind_time=seconds(0.01))) as (association, notes):
             association.call(a_call(1))
             await until(lambda: notes.losses)
-            assert notes.losses == [(Failure.TIMED_OUT, f"{place} did not accept the bind in time")]
+            assert notes.losses == [(Failure.TIMED_OUT, f"{address} did not accept the bind in time")]
         listener.close()
 
     play(scene)
@@ -248,7 +248,7 @@ def test_a_server_that_never_accepts_the_bind_is_too_slow() -> None:
 def test_a_further_connection_outside_the_group_ends_the_association() -> None:
     async def scene() -> None:
         async with serving(RpcServer(multiplexed=False)) as server:
-            with calling(server.place, group=0) as (association, notes):
+            with calling(server.address, group=0) as (association, notes):
                 association.call(a_call(1))
                 association.call(a_call(2))
                 await until(lambda: notes.losses)
@@ -262,7 +262,7 @@ def test_a_further_connection_outside_the_group_ends_the_association() -> None:
 def test_the_system_finds_out_that_a_silent_server_has_crashed() -> None:
     async def scene() -> None:
         async with serving(RpcServer()) as server:
-            with calling(server.place) as (association, _):
+            with calling(server.address) as (association, _):
                 association.call(a_call(1))
                 await server.wait_for(1)
                 (connection,) = association._open
@@ -276,7 +276,7 @@ def test_the_system_finds_out_that_a_silent_server_has_crashed() -> None:
 def test_after_the_end_nothing_is_reported() -> None:
     async def scene() -> None:
         async with serving(RpcServer()) as server:
-            with calling(server.place) as (association, notes):
+            with calling(server.address) as (association, notes):
                 association.call(a_call(1))
                 await server.wait_for(1)
                 association.close()
@@ -290,7 +290,7 @@ def test_after_the_end_nothing_is_reported() -> None:
 def test_it_can_end_before_the_server_was_reached() -> None:
     async def scene() -> None:
         async with serving(RpcServer()) as server:
-            with calling(server.place) as (association, notes):
+            with calling(server.address) as (association, notes):
                 association.call(a_call(1))
                 await tick()
             await tick(20)
@@ -302,7 +302,7 @@ def test_it_can_end_before_the_server_was_reached() -> None:
 def test_what_a_caller_sent_before_the_end_still_arrives() -> None:
     async def scene() -> None:
         async with serving(RpcServer()) as server:
-            with calling(server.place) as (association, _):
+            with calling(server.address) as (association, _):
                 association.call(a_call(1))
                 await server.wait_for(1)
                 association.call(a_call(2, bytes(100_000)))

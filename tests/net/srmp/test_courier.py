@@ -85,7 +85,7 @@ def test_several_go_before_the_first_is_answered_but_not_more_than_allowed() -> 
         async with peer(silent(4)) as there, desk(there.server, in_flight=4) as here:
             here.post(*range(1, 10))
             await until(lambda: len(there.bodies) == 4)
-            assert len(here.courier.routes[1]._waiting) == 5
+            assert len(here.courier.pipelines[1]._waiting) == 5
 
     play(scene)
 
@@ -95,7 +95,7 @@ def test_a_large_one_is_not_followed_before_it_is_answered() -> None:
         async with peer(silent(1)) as there, desk(there.server) as here:
             here.post(1, 2, 3, body=b"x" * PIPELINED_BYTES)
             await until(lambda: len(there.bodies) == 1)
-            assert len(here.courier.routes[1]._waiting) == 2
+            assert len(here.courier.pipelines[1]._waiting) == 2
             here.courier.stop()
         async with peer(answering()) as there, desk(there.server) as here:
             here.post(1, 2, 3, body=b"x" * PIPELINED_BYTES)
@@ -185,7 +185,7 @@ class TestReconnect:
                 assert here.statuses == [(each, 200) for each in range(1, 8)]
                 assert there.accepted == 7
                 assert there.bodies == [b"body %d" % each for each in range(1, 8)]
-                assert here.courier.routes[1]._depth == 1
+                assert here.courier.pipelines[1]._depth == 1
 
         play(scene)
 
@@ -312,13 +312,13 @@ class TestFailure:
             async with peer(answering()) as there, desk(there.server, response_time=seconds(5)) as here:
                 here.post(1)
                 await here.wait_for(1)
-                route = here.courier.routes[1]
-                route._look()  # nothing waits: the clock stands
-                clocks = [route._timer]
+                pipeline = here.courier.pipelines[1]
+                pipeline._look()  # nothing waits: the clock stands
+                clocks = [pipeline._timer]
                 here.post(2)
-                clocks.append(route._timer)
-                route._look()  # too early: it is set again
-                clocks.append(route._timer)
+                clocks.append(pipeline._timer)
+                pipeline._look()  # too early: it is set again
+                clocks.append(pipeline._timer)
                 assert [clock is None for clock in clocks] == [True, False, False]
                 await here.wait_for(2)
 
@@ -358,7 +358,7 @@ class TestEnd:
                 await until(lambda: len(there.bodies) == 2)
                 here.courier.end(EndSession(1, 0))
                 here.post(3, epoch=0)  # it was on its way when the session ended
-                assert (here.courier.posted, len(here.courier.routes)) == (2, 0)
+                assert (here.courier.posted, len(here.courier.pipelines)) == (2, 0)
                 here.post(1, epoch=1)
                 await here.wait_for(1)
                 assert [(each.epoch, each.lookup_id) for each in here.ended] == [(1, 1)]

@@ -89,8 +89,8 @@ async def serving(
 
 def test_a_connection_is_good_until_it_is_aborted() -> None:
     async def scene() -> None:
-        async with serving() as (server, place):
-            connection = await reach(place, OutgoingConnection(), WITHIN)
+        async with serving() as (server, address):
+            connection = await reach(address, OutgoingConnection(), WITHIN)
             states = [connection.usable]
             await until(lambda: server.accepted == 1)
             connection.abort()
@@ -101,8 +101,8 @@ def test_a_connection_is_good_until_it_is_aborted() -> None:
 
 def test_any_protocol_over_tcp_uses_it_and_learns_that_the_peer_closed() -> None:
     async def scene() -> None:
-        async with serving() as (_, place):
-            connection = await reach(place, Replies(), WITHIN)
+        async with serving() as (_, address):
+            connection = await reach(address, Replies(), WITHIN)
             connection.say(b"hello")
             await until(lambda: not connection.usable)
             assert connection.got == b"HELLO"
@@ -126,15 +126,15 @@ def test_a_socket_in_the_file_system_is_a_place(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "shown"),
+    ("address", "shown"),
     [
         (ServerAddress("127.0.0.1", 81), "127.0.0.1:81"),
         (ServerAddress("::1", 81), "[::1]:81"),
         (ServerAddress("h", 81, unix="/s"), "/s"),
     ],
 )
-def test_a_place_is_named_as_people_write_it(place: ServerAddress, shown: str) -> None:
-    assert str(place) == shown
+def test_an_address_is_named_as_people_write_it(address: ServerAddress, shown: str) -> None:
+    assert str(address) == shown
 
 
 @pytest.mark.parametrize("host", ["a..b", "no-such-host.invalid"])
@@ -152,9 +152,9 @@ def test_a_name_that_means_nothing(host: str) -> None:
 
 def test_a_server_without_tls_is_no_place_for_it() -> None:
     async def scene() -> None:
-        async with serving(client_context()) as (_, place):
+        async with serving(client_context()) as (_, address):
             with pytest.raises(NotConnected) as failed:
-                await reach(place, OutgoingConnection(), WITHIN)
+                await reach(address, OutgoingConnection(), WITHIN)
             assert failed.value.reason is Unreached.NO_CONNECTION
 
     play(scene)
@@ -180,18 +180,18 @@ def test_an_answer_in_plain_text_is_reported_as_no_tls() -> None:
 
 def test_a_handshake_that_is_never_answered_takes_no_longer_than_it_may() -> None:
     async def scene() -> None:
-        async with serving(client_context(), deaf=True) as (_, place):
+        async with serving(client_context(), deaf=True) as (_, address):
             with pytest.raises(NotConnected, match="too slow"):
-                await reach(place, OutgoingConnection(), seconds(0.05))
+                await reach(address, OutgoingConnection(), seconds(0.05))
 
     play(scene)
 
 
 def test_a_handshake_that_is_cancelled_leaves_nothing_open() -> None:
     async def scene() -> None:
-        async with serving(client_context(), deaf=True) as (server, place):
+        async with serving(client_context(), deaf=True) as (server, address):
             connection = OutgoingConnection()
-            waits = asyncio.ensure_future(reach(place, connection, WITHIN))
+            waits = asyncio.ensure_future(reach(address, connection, WITHIN))
             await until(lambda: server.accepted == 1)
             waits.cancel()
             with pytest.raises(asyncio.CancelledError):
@@ -203,11 +203,11 @@ def test_a_handshake_that_is_cancelled_leaves_nothing_open() -> None:
 
 def test_a_connection_that_ended_while_it_was_made_is_none() -> None:
     async def scene() -> None:
-        async with serving() as (server, place):
+        async with serving() as (server, address):
             connection = OutgoingConnection()
             connection.usable = False
             with pytest.raises(NotConnected, match="closed the connection at once") as failed:
-                await reach(place, connection, WITHIN)
+                await reach(address, connection, WITHIN)
             assert failed.value.reason is Unreached.NO_CONNECTION
             await until(lambda: server.accepted == 1)
             connection.abort()
@@ -238,9 +238,9 @@ def test_a_tls_context_is_made_once_and_only_when_it_is_needed() -> None:
         made.append(client_context())
         return made[-1]
 
-    places = ServerAddresses(context)
-    assert places.at("h", 80, secure=False) == ServerAddress("h", 80)
+    addresses = ServerAddresses(context)
+    assert addresses.at("h", 80, secure=False) == ServerAddress("h", 80)
     assert made == []
-    assert places.at("h", 443, secure=True) == ServerAddress("h", 443, made[0])
-    assert places.at("h", 444, secure=True) == ServerAddress("h", 444, made[0])
+    assert addresses.at("h", 443, secure=True) == ServerAddress("h", 443, made[0])
+    assert addresses.at("h", 444, secure=True) == ServerAddress("h", 444, made[0])
     assert len(made) == 1

@@ -39,10 +39,10 @@ class Desk:
             self.ended.append, response_time=response_time, largest=LARGEST, credentials=credentials
         )
 
-    def post(self, *tickets: int, route: int = 1, epoch: int = 0, body: bytes = b"") -> None:
+    def post(self, *tickets: int, connection: int = 1, epoch: int = 0, body: bytes = b"") -> None:
         for ticket in tickets:
             sent = body or b"body %d" % ticket
-            self.courier.post(Post(route, epoch, ticket, self.url, "text/xml", "urn:act", sent))
+            self.courier.post(Post(connection, epoch, ticket, self.url, "text/xml", "urn:act", sent))
 
     async def wait_for(self, count: int) -> None:
         await until(lambda: len(self.ended) >= count)
@@ -169,12 +169,12 @@ class TestResponses:
 
         play(scene)
 
-    def test_routes_to_addresses_have_negative_numbers_and_connections_of_their_own(self) -> None:
+    def test_connections_to_addresses_have_negative_numbers_and_connections_of_their_own(self) -> None:
         async def scene() -> None:
             async with serving(silent(1), answering(NOTHING)) as there, desk(there.port) as here:
-                here.post(1, route=1)
+                here.post(1, connection=1)
                 await until(lambda: len(there.bodies) == 1)
-                here.post(2, route=-1)
+                here.post(2, connection=-1)
                 await here.wait_for(1)
                 assert here.ended == [PostEnded(-1, 0, 2, 202)]
 
@@ -246,7 +246,7 @@ class TestFailures:
 
 
 class TestEpochs:
-    """One connection for each epoch of a route."""
+    """One TCP connection for each epoch of a number."""
 
     def test_what_was_hung_up_is_not_reported(self) -> None:
         async def scene() -> None:

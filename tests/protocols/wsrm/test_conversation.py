@@ -74,7 +74,9 @@ class Network:
 
 
 def _ended(post: Post, answer: PostAnswer) -> PostEnded:
-    return PostEnded(post.route, post.epoch, post.ticket, answer.status, answer.content_type, answer.body)
+    return PostEnded(
+        post.connection, post.epoch, post.ticket, answer.status, answer.content_type, answer.body
+    )
 
 
 def network(dialect: Dialect = Dialect(), *, addressable: bool = False, **endpoint: Any) -> Network:  # noqa: B008

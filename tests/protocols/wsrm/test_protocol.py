@@ -23,4 +23,4 @@ def test_every_effect_is_answered_without_a_network() -> None:
     assert set(PROTOCOL.unplugged) == effects_of(effects)
     ended = PROTOCOL.unplugged[Post](Post(7, 2, 3, "http://h/", "text/xml", "", b""))
     assert isinstance(ended, PostEnded)
-    assert (ended.route, ended.epoch, ended.ticket, ended.failure) == (7, 2, 3, Failure.NO_CONNECTION)
+    assert (ended.connection, ended.epoch, ended.ticket, ended.failure) == (7, 2, 3, Failure.NO_CONNECTION)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reliquary.protocols.wsrm.codec.values import CreateSequenceResponse, Dialect, Envelope
-from reliquary.protocols.wsrm.state import Backchannel, Routes, TurnState
+from reliquary.protocols.wsrm.state import Backchannel, PeerConnections, TurnState
 from tests.protocols.wsrm.wsrm_harness import WsrmBench, acknowledged, message
 
 
@@ -22,6 +22,10 @@ def test_sequences_of_both_directions_are_there_again() -> None:
     assert {number: each.row for number, each in after.source.sequences.items()} == {
         number: each.row for number, each in before.source.sequences.items()
     }
-    assert (after.backchannel, after.turn, after.routes) == (Backchannel(), TurnState(), Routes())
+    assert (after.backchannel, after.turn, after.connections) == (
+        Backchannel(),
+        TurnState(),
+        PeerConnections(),
+    )
     assert acknowledged(bench.post(message(sequence, 1))).ranges == ((1, 1),)
     assert bench.bodies() == [b"<a/>"]

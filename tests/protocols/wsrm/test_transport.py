@@ -32,8 +32,8 @@ def test_a_route_that_failed_is_used_again_with_a_new_connection() -> None:
     bench.fail(created, Failure.LOST)
     bench.post(message(sequence, 1, ack_requests=(sequence,)))
     (post, _) = bench.posted[-1]
-    assert (post.route, post.epoch) == (created.route, created.epoch + 1)
-    assert post.route < 0
+    assert (post.connection, post.epoch) == (created.connection, created.epoch + 1)
+    assert post.connection < 0
 
 
 def test_a_mailbox_keeps_the_newest_envelopes() -> None:

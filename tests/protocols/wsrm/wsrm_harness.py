@@ -133,18 +133,23 @@ class WsrmBench(ProtocolBench):
     def answer(self, post: Post, envelope: Envelope | None = None, status: int = 0) -> None:
         """Deliver the response to a request of the source."""
         if envelope is None:
-            self.handle(PostEnded(post.route, post.epoch, post.ticket, status or 202))
+            self.handle(PostEnded(post.connection, post.epoch, post.ticket, status or 202))
         else:
             encoded = encode(envelope)
             self.handle(
                 PostEnded(
-                    post.route, post.epoch, post.ticket, status or 200, encoded.content_type, encoded.data
+                    post.connection,
+                    post.epoch,
+                    post.ticket,
+                    status or 200,
+                    encoded.content_type,
+                    encoded.data,
                 )
             )
 
     def fail(self, post: Post, failure: Failure = Failure.TIMED_OUT) -> None:
         """Report that a request of the source will have no response."""
-        self.handle(PostEnded(post.route, post.epoch, post.ticket, failure=failure))
+        self.handle(PostEnded(post.connection, post.epoch, post.ticket, failure=failure))
 
 
 def message(

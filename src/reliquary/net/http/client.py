@@ -1,6 +1,6 @@
 """Implements a small HTTP client with a pool of connections.
 
-    request --> a place on a connection --> one write --> the answer's future
+    request --> room on a connection --> one write --> the answer's future
                 |  idle: the last one given back
                 |  none idle and fewer than `connections`: a new one
                 |  else, with `pipelined` above 1, the least busy
@@ -63,7 +63,7 @@ class HttpClient:
             raise UsageError(f"the address {url!r} must be like http://host:port or https://host:port")
         port = parts.port or (443 if parts.scheme == "https" else 80)
         context = (tls or ssl.create_default_context()) if parts.scheme == "https" else None
-        self._place = ServerAddress(parts.hostname, port, context, unix)
+        self._address = ServerAddress(parts.hostname, port, context, unix)
         self._authority = parts.netloc.rpartition("@")[2].encode()
         self._prefix = parts.path.rstrip("/")
         self._limits = limits or ClientLimits()
@@ -177,11 +177,11 @@ class HttpClient:
         """Wait for a connection with room and return it."""
         try:
             async with asyncio.timeout_at(deadline):
-                return await (self._open_alone() if alone else self._next_place())
+                return await (self._open_alone() if alone else self._next_slot())
         except TimeoutError as why:
             raise TimedOut("the time ran out before the request was sent", sent=False) from why
 
-    async def _next_place(self) -> ClientConnection:
+    async def _next_slot(self) -> ClientConnection:
         while True:
             connection = self._pick(asyncio.get_running_loop().time())
             if connection is None and self._may_open():
@@ -215,7 +215,7 @@ class HttpClient:
             self._idle.append(connection)
 
     def _offer(self, connection: ClientConnection) -> None:
-        """Give the free places of a connection to the callers that wait in line."""
+        """Give the free slots of a connection to the callers that wait in line."""
         while connection.busy < self._limits.pipelined and self._hand_over(connection):
             connection.busy += 1
 
@@ -263,7 +263,7 @@ class HttpClient:
     async def _connect(self, on_lost: _OnLost) -> ClientConnection:
         limits = self._limits
         costs = DialLimits(limits.head_bytes, limits.body_bytes, limits.connect_time)
-        return await dial(self._place, costs, on_lost)
+        return await dial(self._address, costs, on_lost)
 
     def _lost(self, connection: ClientConnection) -> None:
         self._connections.discard(connection)

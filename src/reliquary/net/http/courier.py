@@ -1,7 +1,7 @@
 """Sends the requests of a protocol over HTTP, those for one peer in order on one connection.
 
-    an effect --> the route of its key and epoch --> arrived, or failed
-    an end -----> the route ends, and nothing of it is reported afterwards
+    an effect --> the pipeline of its key and epoch --> arrived, or failed
+    an end -----> the pipeline ends, and nothing of it is reported afterwards
 
 A protocol's courier is a subclass.  It writes requests and reads responses, and turns responses and
 failures into events of the protocol.
@@ -20,7 +20,7 @@ from typing import Final, Generic
 from reliquary.base.time import Duration
 from reliquary.net.http.failures import Failure
 from reliquary.net.http.pending_response import Req
-from reliquary.net.http.route import RequestLane, Resp
+from reliquary.net.http.request_pipeline import RequestPipeline, Resp
 from reliquary.net.tcp.dialing import ServerAddresses
 from reliquary.net.tcp.epochs import Epochs
 from reliquary.queueing.travel.failures import Failure as Unanswered
@@ -47,25 +47,25 @@ class Terms:
 
 
 class HttpCourier(ABC, Generic[Req, Resp]):
-    """The routes of a protocol, and the functions that they call."""
+    """The pipelines of a protocol, and the functions that they call."""
 
     def __init__(self, terms: Terms, tls: Callable[[], ssl.SSLContext] = ssl.create_default_context) -> None:
         """`tls` is called for the first https server."""
         self.terms = terms
-        self.places = ServerAddresses(tls)
-        self.routes: Epochs[RequestLane[Req, Resp]] = Epochs(lambda: RequestLane(self))
+        self.addresses = ServerAddresses(tls)
+        self.pipelines: Epochs[RequestPipeline[Req, Resp]] = Epochs(lambda: RequestPipeline(self))
         self.bytes_sent = 0
 
     @property
     def connections(self) -> int:
-        """The number of routes that have a connection."""
-        return sum(route.is_connected for route in self.routes)
+        """The number of pipelines that have a connection."""
+        return sum(pipeline.is_connected for pipeline in self.pipelines)
 
     def stop(self) -> None:
         """Close all connections; requests in flight are not reported."""
-        self.routes.end_all()
+        self.pipelines.end_all()
 
-    # -- called by routes before a request leaves
+    # -- called by pipelines before a request leaves
 
     @abstractmethod
     def url_of(self, request: Req) -> str:
@@ -82,7 +82,7 @@ class HttpCourier(ABC, Generic[Req, Resp]):
     def expect(self, request: Req, changed: Callable[[], None]) -> Resp:
         """Record that the request leaves now, and return the reader of its response."""
 
-    # -- called by routes after a response or a failure
+    # -- called by pipelines after a response or a failure
 
     @abstractmethod
     def arrived(self, response: Resp) -> None:
@@ -115,10 +115,10 @@ class PostCourier(HttpCourier[Req, Resp]):
 
     def send(self, request: Req, key: int, epoch: int) -> None:
         """Send a POST behind the earlier ones of its epoch, unless the epoch is over."""
-        route = self.routes.find(key, epoch)
-        if route is not None:
+        pipeline = self.pipelines.find(key, epoch)
+        if pipeline is not None:
             self.posted += 1
-            route.send(request)
+            pipeline.send(request)
 
     @abstractmethod
     def unanswered(self, request: Req, reason: Unanswered, why: str) -> None:

@@ -12,13 +12,13 @@ from reliquary.net.http.failures import ConnectFailed, Failure
 from reliquary.net.tcp.dialing import NotConnected, ServerAddress, ServerAddresses, reach
 
 
-def place_of(url: str, places: ServerAddresses) -> ServerAddress:
+def server_address(url: str, addresses: ServerAddresses) -> ServerAddress:
     """Return the address of the server of `http://host[:port]...`; ValueError for another form of URL."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError(f"{url!r} is not an address such as http://host:port")
     is_secure = parts.scheme == "https"
-    return places.at(parts.hostname, parts.port or (443 if is_secure else 80), secure=is_secure)
+    return addresses.at(parts.hostname, parts.port or (443 if is_secure else 80), secure=is_secure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +32,11 @@ class DialLimits:
 
 
 async def dial(
-    place: ServerAddress, limits: DialLimits, on_lost: Callable[[ClientConnection], None]
+    address: ServerAddress, limits: DialLimits, on_lost: Callable[[ClientConnection], None]
 ) -> ClientConnection:
     """Connect and return the connection; ConnectFailed, with its cause, if this is not possible in time."""
     connection = ClientConnection(limits.head_bytes, limits.body_bytes, on_lost)
     try:
-        return await reach(place, connection, limits.connect_time)
+        return await reach(address, connection, limits.connect_time)
     except NotConnected as failed:
         raise ConnectFailed(str(failed), Failure(failed.reason.value)) from failed

@@ -4,7 +4,7 @@
         '---------'---------'--------'----> failed
 
 The meaning of a response depends on the protocol: a subclass reads it, sets `is_whole` or calls `fail`, and
-calls `changed` whenever its route can continue: after progress, or when nothing more will come.
+calls `changed` whenever its pipeline can continue: after progress, or when nothing more will come.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Req = TypeVar("Req")
 
 
 class PendingResponse(ABC, Generic[Req]):
-    """The response to one request, for its route and its connection."""
+    """The response to one request, for its pipeline and its connection."""
 
     __slots__ = (
         "body_bytes",

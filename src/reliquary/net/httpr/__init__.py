@@ -4,6 +4,6 @@ It may import `net.rpc`, `net.identity`, `net.http`, `net.tcp` and `engine` and 
 with `receiving`.
 
 receiving, arrival         requests of other agents, from their first byte to their answer
-courier, route, incoming   own requests, and their responses
+courier, incoming          own requests, and their responses
 intake, batches, bodies    incoming and outgoing batches, large bodies in pieces
 """

@@ -1,7 +1,7 @@
 """Sends the requests of the client agent of HTTPR, with a connection for each channel.
 
-    SendRequest --> the route of its channel and epoch --> ResponseArrived, or RequestFailed once
-    HangUp -------> the route ends, and nothing of it is reported afterwards
+    SendRequest --> the pipeline of its channel and epoch --> ResponseArrived, or RequestFailed once
+    HangUp -------> the pipeline ends, and nothing of it is reported afterwards
 
 A request of a newer epoch ends the older one (HR-042, HR-043).  No request is sent twice: its outcome
 would be unknown, and only a REPORT can show it.
@@ -83,15 +83,15 @@ class Courier(HttpCourier[SendRequest, Incoming]):
 
     def send(self, request: SendRequest) -> None:
         """Send a request after the earlier ones of its epoch."""
-        route = self.routes.find(request.channel, request.epoch)
-        if route is not None:
-            route.send(request)
+        pipeline = self.pipelines.find(request.channel, request.epoch)
+        if pipeline is not None:
+            pipeline.send(request)
 
     def hang_up(self, effect: HangUp) -> None:
         """Close a connection; requests in flight are not reported."""
-        self.routes.end(effect.channel, effect.epoch)
+        self.pipelines.end(effect.channel, effect.epoch)
 
-    # -- called by routes before a request leaves
+    # -- called by pipelines before a request leaves
 
     def url_of(self, request: SendRequest) -> str:
         """Return the URL of the responder."""
@@ -114,7 +114,7 @@ class Courier(HttpCourier[SendRequest, Incoming]):
         self.messages_out += len(request.batch)
         return Incoming(request, self.bodies, changed)
 
-    # -- called by routes after a response or a failure
+    # -- called by pipelines after a response or a failure
 
     def arrived(self, response: Incoming) -> None:
         """Count a complete response, and report it to the machine."""

@@ -139,8 +139,8 @@ class _InterfaceAssociation(NamedTuple):
 
     def leads_to(self, port: int) -> bool:
         """Return whether it is the association of this port; 0 means any port."""
-        place = self.association.place
-        return port in (0, self.port) or (place is not None and port == place.port)
+        address = self.association.address
+        return port in (0, self.port) or (address is not None and port == address.port)
 
 
 class Link:
@@ -149,7 +149,7 @@ class Link:
     def __init__(self, courier: Courier, number: int) -> None:
         self._courier = courier
         self._number = number
-        self._routes: dict[SyntaxId, _InterfaceAssociation] = {}
+        self._bindings: dict[SyntaxId, _InterfaceAssociation] = {}
         self._leaving: list[Association] = []
         """Associations at ports that are no longer called; each is closed after all its answers."""
         self._requests: dict[int, Request] = {}
@@ -207,19 +207,19 @@ class Link:
     # -- ports
 
     def _associations(self) -> list[Association]:
-        return [*(route.association for route in self._routes.values()), *self._leaving]
+        return [*(binding.association for binding in self._bindings.values()), *self._leaving]
 
     def _association(self, effect: CallServer) -> Association:
         """Return the association for a call; another port is a new binding, and the old one is closed."""
         interface = interface_of(effect.request)
-        route = self._routes.get(interface)
-        if route is not None:
-            if route.leads_to(effect.port):
-                return route.association
-            self._leaving.append(route.association)  # QP-145
+        binding = self._bindings.get(interface)
+        if binding is not None:
+            if binding.leads_to(effect.port):
+                return binding.association
+            self._leaving.append(binding.association)  # QP-145
             self._part()
         association = self._begin(interface, effect)
-        self._routes[interface] = _InterfaceAssociation(effect.port, association)
+        self._bindings[interface] = _InterfaceAssociation(effect.port, association)
         return association
 
     def _part(self) -> None:

@@ -47,7 +47,7 @@ class Call(NamedTuple):
     encode: Callable[[Encoding], Sequence[bytes]]
     """The function for the stub in the transfer syntax that the server chose."""
     may_wait: bool = False
-    """Whether the server may answer it much later; one place is kept free, for a call that cancels it."""
+    """Whether the server may answer it much later; one slot is kept free, for a call that cancels it."""
 
 
 class Caller(Protocol):
@@ -83,7 +83,7 @@ class Association:
         self._caller = caller
         self._limits = limits
         self._traffic = traffic
-        self.place: ServerAddress | None = None
+        self.address: ServerAddress | None = None
         """The address of the server; None until it was found."""
         self._waiting: list[Call] = []
         self._patient: set[int] = set()
@@ -175,15 +175,15 @@ class Association:
     async def _reach(self, connection: CallingConnection) -> None:
         """Open a connection and wait until the server has accepted its bind."""
         try:
-            if self.place is None:
-                self.place = await self._find()
-            await reach(self.place, connection, self._limits.connect_time)
+            if self.address is None:
+                self.address = await self._find()
+            await reach(self.address, connection, self._limits.connect_time)
             async with asyncio.timeout(self._limits.bind_time / SECOND):
                 await connection.bound.wait()
         except NotConnected as failed:
             self._fail(Failure(failed.reason.value), str(failed))
         except TimeoutError:
-            self._fail(Failure.TIMED_OUT, f"{self.place} did not accept the bind in time")
+            self._fail(Failure.TIMED_OUT, f"{self.address} did not accept the bind in time")
 
     def _heard(self, connection: CallingConnection, event: Opened | Returned | Faulted) -> None:
         match event:
@@ -202,11 +202,11 @@ class Association:
         self._open.append(connection)
         first = self._open[0].opened
         if first is not None and agreed.association != first.association:
-            self._fail(Failure.LOST, f"{self.place} let no further connection join the first")
+            self._fail(Failure.LOST, f"{self.address} let no further connection join the first")
 
     def _lost(self, connection: CallingConnection, why: str) -> None:
         failure = Failure.NO_CONNECTION if connection.opened is None else Failure.LOST
-        self._fail(failure, f"{self.place}: {why}")
+        self._fail(failure, f"{self.address}: {why}")
 
     def _fail(self, failure: Failure, why: str) -> None:
         if not self._ended:

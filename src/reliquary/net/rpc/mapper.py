@@ -76,5 +76,5 @@ async def ask_mapper(host: str, interface: SyntaxId, *, port: int = PORT, within
         association.close()
 
 
-async def _found(place: ServerAddress) -> ServerAddress:
-    return place
+async def _found(address: ServerAddress) -> ServerAddress:
+    return address

@@ -101,9 +101,9 @@ class Courier(PostCourier[Post, PostResponse]):
 
     def end(self, ending: EndSession) -> None:
         """Close the connection of a session; requests in flight are not reported."""
-        self.routes.end(ending.session, ending.epoch)
+        self.pipelines.end(ending.session, ending.epoch)
 
-    # -- called by routes before a request leaves
+    # -- called by pipelines before a request leaves
 
     def url_of(self, request: Post) -> str:
         """Return the server to connect to, which may differ from the destination."""
@@ -125,7 +125,7 @@ class Courier(PostCourier[Post, PostResponse]):
         """Return the reader of the answer."""
         return PostResponse(request, changed)
 
-    # -- called by routes after a response or a failure
+    # -- called by pipelines after a response or a failure
 
     def arrived(self, response: PostResponse) -> None:
         """Report the status of a POST."""

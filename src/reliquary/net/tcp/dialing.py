@@ -99,22 +99,22 @@ _NOT_TLS: Final = frozenset({"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PA
 ConnectionT = TypeVar("ConnectionT", bound=OutgoingConnection)
 
 
-async def reach(place: ServerAddress, connection: ConnectionT, within: Duration) -> ConnectionT:
+async def reach(address: ServerAddress, connection: ConnectionT, within: Duration) -> ConnectionT:
     """Connect `connection` and return it; NotConnected, with its cause, if this fails or takes too long."""
     try:
         async with asyncio.timeout(within / SECOND):
-            await _open(place, connection)
+            await _open(address, connection)
     except BaseException as why:
         connection.abort()
         # A TimeoutError and an ssl.SSLError are also an OSError; a UnicodeError is a name that cannot be one.
         if isinstance(why, OSError | UnicodeError):
-            raise NotConnected(f"no connection to {place}: {sentence_of(why)}", unreached(why)) from why
+            raise NotConnected(f"no connection to {address}: {sentence_of(why)}", unreached(why)) from why
         raise
     if not connection.usable:
-        raise NotConnected(f"{place} closed the connection at once")
+        raise NotConnected(f"{address} closed the connection at once")
     if connection.is_crowded:
         connection.abort()
-        raise NotConnected(f"no descriptor is left for a connection to {place}")
+        raise NotConnected(f"no descriptor is left for a connection to {address}")
     return connection
 
 
@@ -136,12 +136,14 @@ def sentence_of(error: OSError | UnicodeError) -> str:
     return str(error) or "too slow"
 
 
-async def _open(place: ServerAddress, connection: OutgoingConnection) -> None:
+async def _open(address: ServerAddress, connection: OutgoingConnection) -> None:
     loop = asyncio.get_running_loop()
-    name = place.host if place.tls else None
-    if place.unix is not None:
-        await loop.create_unix_connection(lambda: connection, place.unix, ssl=place.tls, server_hostname=name)
+    name = address.host if address.tls else None
+    if address.unix is not None:
+        await loop.create_unix_connection(
+            lambda: connection, address.unix, ssl=address.tls, server_hostname=name
+        )
     else:
         await loop.create_connection(
-            lambda: connection, place.host, place.port, ssl=place.tls, server_hostname=name
+            lambda: connection, address.host, address.port, ssl=address.tls, server_hostname=name
         )

@@ -40,7 +40,7 @@ class Epochs(Generic[EpochT]):
         """The last epoch of each key that was ended."""
 
     def __iter__(self) -> Iterator[EpochT]:
-        return (route for _, route in self._open.values())
+        return (opened for _, opened in self._open.values())
 
     def __getitem__(self, key: int) -> EpochT:
         return self._open[key][1]
@@ -56,9 +56,9 @@ class Epochs(Generic[EpochT]):
         if epoch <= self._over.get(key, NEVER):
             return None
         self.end(key, epoch - 1)
-        route = self._begin()
-        self._open[key] = (epoch, route)
-        return route
+        opened = self._begin()
+        self._open[key] = (epoch, opened)
+        return opened
 
     def end(self, key: int, epoch: int) -> None:
         """End this epoch and all older ones; a newer one continues."""

@@ -89,7 +89,7 @@ class Observer:
             WsrmPost: self._wsrm_post,
             SendRequest: self._httpr_request,
             EndSession: lambda effect: self._cut("srmp", effect.session, effect.epoch),
-            WsrmHangUp: lambda effect: self._cut("wsrm", effect.route, effect.epoch),
+            WsrmHangUp: lambda effect: self._cut("wsrm", effect.connection, effect.epoch),
             HttprHangUp: lambda effect: self._cut("httpr", effect.channel, effect.epoch),
         }
         performers = self._engine.performers
@@ -217,7 +217,7 @@ class Observer:
 
     def _wsrm_post(self, effect: WsrmPost) -> None:
         if effect.trace_context:
-            key = ("wsrm", effect.route, effect.epoch, effect.ticket)
+            key = ("wsrm", effect.connection, effect.epoch, effect.ticket)
             self._forward(key, effect.url, [effect.trace_context])
 
     def _httpr_request(self, effect: SendRequest) -> None:
@@ -240,7 +240,7 @@ class Observer:
 
     def _wsrm_ended(self, event: WsrmEnded) -> Event:
         failure = _of_status(event.status) if event.failure is None else event.failure.value
-        self._ended(("wsrm", event.route, event.epoch, event.ticket), event.status, failure, event.why)
+        self._ended(("wsrm", event.connection, event.epoch, event.ticket), event.status, failure, event.why)
         return event
 
     def _httpr_ended(self, event: ResponseArrived) -> Event:

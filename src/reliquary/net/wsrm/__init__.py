@@ -4,5 +4,5 @@ It may import `net.rpc`, `net.identity`, `net.http`, `net.tcp` and `engine` and 
 with `receiving`.
 
 receiving   POST /wsrm/... --> PostArrived --> PostAnswer --> the response; GET ...?wsdl --> a description
-courier     Post --> one connection for each route --> PostEnded
+courier     Post --> one connection for each connection --> PostEnded
 """

@@ -1,11 +1,11 @@
-"""Sends the POSTs of a route for WS-ReliableMessaging, in order on one connection.
+"""Sends the POSTs of WS-ReliableMessaging, those of one number in order on one connection.
 
     Post -------> POST, sent again where the peer closed a connection that had worked
     HangUp -----> the connection is closed
     PostEnded <-- status, content type and body, or a failure for this POST and for each one behind it
 
-Routes with numbers from 1 are those of outgoing queues, routes with negative numbers lead to addresses of
-peers.  The destination recognizes a repeated message by its number.
+A connection has the number of its outgoing queue, or a negative number if it leads to the address of a
+peer.  The destination recognizes a repeated message by its number.
 """
 
 from __future__ import annotations
@@ -105,14 +105,14 @@ class Courier(PostCourier[Post, PostResponse]):
         self._credentials = credentials
 
     def post(self, post: Post) -> None:
-        """Send an envelope after the earlier ones of its route."""
-        self.send(post, post.route, post.epoch)
+        """Send an envelope after the earlier ones of its connection."""
+        self.send(post, post.connection, post.epoch)
 
     def hang_up(self, effect: HangUp) -> None:
-        """Close the connection of a route; requests in flight are not reported."""
-        self.routes.end(effect.route, effect.epoch)
+        """Close a connection; requests in flight are not reported."""
+        self.pipelines.end(effect.connection, effect.epoch)
 
-    # -- called by routes before a request leaves
+    # -- called by pipelines before a request leaves
 
     def url_of(self, request: Post) -> str:
         """Return the URL of the peer."""
@@ -133,19 +133,19 @@ class Courier(PostCourier[Post, PostResponse]):
         """Return the reader of the response."""
         return PostResponse(request, changed, self._largest)
 
-    # -- called by routes after a response or a failure
+    # -- called by pipelines after a response or a failure
 
     def arrived(self, response: PostResponse) -> None:
         """Report the response of a POST."""
         post, status = response.request, response.status
         self.answers[status] += 1
         self._ended(
-            PostEnded(post.route, post.epoch, post.ticket, status, response.content_type, response.body)
+            PostEnded(post.connection, post.epoch, post.ticket, status, response.content_type, response.body)
         )
 
     def unanswered(self, request: Post, reason: Failure, why: str) -> None:
         """Report that a POST will have no response."""
-        self._ended(PostEnded(request.route, request.epoch, request.ticket, failure=reason, why=why))
+        self._ended(PostEnded(request.connection, request.epoch, request.ticket, failure=reason, why=why))
 
 
 def plug_in(

@@ -56,7 +56,7 @@ class Session:
     queue: int
     destination: str
     """The format name of the destination."""
-    route: PostAddress
+    address: PostAddress
     wait: ReceiptWait
     """The wait for the next stream receipt; Stream Receipt Wait Timer."""
     epoch: int = 0

@@ -64,14 +64,14 @@ def on_post(state: State, event: PostArrived, now: Instant) -> None:
 
 
 def on_post_ended(state: State, event: PostEnded, now: Instant) -> None:
-    """Process the envelope of a response, and report the result to its route."""
+    """Process the envelope of a response, and report the result to its connection."""
     envelope = _envelope_of(state, event)
     if envelope is not None:
-        _take(state, Exchange(envelope, route=event.route, ticket=event.ticket), now)
-    if event.route > 0:
+        _take(state, Exchange(envelope, connection=event.connection, ticket=event.ticket), now)
+    if event.connection > 0:
         answers.on_post_ended(state, event, envelope, now)
-    elif event.failure is not None and event.epoch == state.routes.epochs.get(event.route, 0):
-        state.routes.epochs[event.route] = event.epoch + 1
+    elif event.failure is not None and event.epoch == state.connections.epochs.get(event.connection, 0):
+        state.connections.epochs[event.connection] = event.epoch + 1
 
 
 def on_judged(state: State, signal: BatchJudged, now: Instant) -> None:
@@ -101,7 +101,7 @@ def _envelope_of(state: State, event: PostEnded) -> Envelope | None:
     try:
         return decode(event.content_type, event.body)
     except WsrmFault as wrong:
-        state.draft.ask(Warn(f"WS-RM route {event.route}", "a response cannot be read", wrong.why))
+        state.draft.ask(Warn(f"WS-RM connection {event.connection}", "a response cannot be read", wrong.why))
         return None
 
 
@@ -123,7 +123,7 @@ def _dispatch(state: State, exchange: Exchange, now: Instant) -> None:
         unknown = Fault(FaultCode.MUST_UNDERSTAND, f"{envelope.foreign[0]} is not understood here")
         raise WsrmFault(unknown, envelope.dialect)
     if envelope.malformed_buffers:
-        about = f"WS-RM from {exchange.peer or f'route {exchange.route}'}"
+        about = f"WS-RM from {exchange.peer or f'connection {exchange.connection}'}"
         why = "it is not a number from 0 to 2147483647, or occurs twice"
         state.draft.ask(Warn(about, "BufferRemaining is ignored", why, envelope.malformed_buffers))  # H-18
     for each in envelope.acknowledgements:

@@ -8,11 +8,12 @@ from reliquary.base.turn import Effect
 class Post(Effect, frozen=True):
     """Send an envelope; `PostEnded` follows.
 
-    The requests of one route and epoch leave in this order on one connection, several before the first
-    is answered; a new epoch is a new connection.
+    The requests of one connection and epoch leave in this order, several before the first is answered; with
+    a new epoch another TCP connection is opened.
     """
 
-    route: int
+    connection: int
+    """The number of the outgoing queue, or a negative number of an address of a peer."""
     epoch: int
     ticket: int
     url: str
@@ -25,8 +26,8 @@ class Post(Effect, frozen=True):
 
 
 class HangUp(Effect, frozen=True):
-    """Close the connection of a route; no event follows for requests without a response."""
+    """Close a connection; no event follows for requests without a response."""
 
-    route: int
+    connection: int
     epoch: int
     """The epoch that ends; requests of a later one are not affected."""

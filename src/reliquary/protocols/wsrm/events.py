@@ -49,7 +49,7 @@ class CallerLeft(Event, frozen=True):
 class PostEnded(Event, frozen=True):
     """A POST of this manager was answered or has failed."""
 
-    route: int
+    connection: int
     epoch: int
     ticket: int
     """The ticket of the `Post`."""

@@ -31,7 +31,7 @@ class Exchange:
     peer: str = ""
     secure: bool = False
     """Whether the envelope came over TLS."""
-    route: int = 0
+    connection: int = 0
     ticket: int = 0
     """The ticket of the own `Post` on whose response the envelope came; 0 if it came as a request."""
     response: Envelope | None = None

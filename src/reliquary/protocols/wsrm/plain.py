@@ -35,7 +35,7 @@ def on_payload(state: State, exchange: Exchange, body: Payload, now: Instant) ->
             raise WsrmFault(Fault(FaultCode.WSRM_REQUIRED), envelope.dialect)
         queue = queue_of(endpoint, exchange.endpoint)
     else:
-        session = state.source.sessions.get(exchange.route)
+        session = state.source.sessions.get(exchange.connection)
         queue = "" if session is None else session.way.peer.replies_into
         if not queue:
             return
@@ -69,7 +69,7 @@ def on_judged(state: State, exchange: Exchange, signal: BatchJudged) -> None:
     if signal.outcome is Outcome.DELIVERED:
         return
     if not exchange.to:
-        state.draft.ask(Warn(f"WS-RM route {exchange.route}", "a reply was dropped", signal.why))
+        state.draft.ask(Warn(f"WS-RM connection {exchange.connection}", "a reply was dropped", signal.why))
         return
     later = signal.outcome is Outcome.TRY_LATER
     code = FaultCode.ENDPOINT_UNAVAILABLE if later else FaultCode.UNREACHABLE

@@ -36,7 +36,7 @@ def wsrm(settings: WsrmSettings | None = None) -> Protocol:
 
 def _fail(post: Post) -> Event:
     why = "there is no network in this process"
-    return PostEnded(post.route, post.epoch, post.ticket, failure=Failure.NO_CONNECTION, why=why)
+    return PostEnded(post.connection, post.epoch, post.ticket, failure=Failure.NO_CONNECTION, why=why)
 
 
 def _ignore(effect: HangUp) -> None:

@@ -74,16 +74,16 @@ class Backchannel:
 
 
 @dataclass(slots=True)
-class Routes:
-    """The routes to addresses of peers; `transport` adds them, `arrivals` counts their failures.
+class PeerConnections:
+    """The connections to addresses of peers; `transport` adds them, `arrivals` counts their failures.
 
-    Routes of outgoing queues are not here: they have the numbers of their queues.
+    Connections of outgoing queues are not here: they have the numbers of their queues.
     """
 
     numbers: dict[str, int] = field(default_factory=dict)
-    """The number of each route, by URL."""
+    """The number of each connection, by URL."""
     epochs: dict[int, int] = field(default_factory=dict)
-    """How often each route failed: a connection that failed takes no further request."""
+    """How often each connection failed: a connection that failed takes no further request."""
 
 
 @dataclass(slots=True)
@@ -106,7 +106,7 @@ class State:
         self.source = SourceState()
         self.turn = TurnState()
         self.backchannel = Backchannel()
-        self.routes = Routes()
+        self.connections = PeerConnections()
         self.address = OwnAddress()
         self.counters = Counters()
         self.identifiers = 0

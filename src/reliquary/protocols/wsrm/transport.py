@@ -1,6 +1,6 @@
 """Sends envelopes: as requests to an address, or into the mailbox of a client that fetches them.
 
-    to an http or https URL     Post, on the route of that URL; acknowledgements that are due there go along
+    to an http or https URL     Post on its connection; acknowledgements that are due there go along
     to a MakeConnection URI     the mailbox; the client's next poll takes it
     to an anonymous address     nowhere: only the response to a request reaches it
 
@@ -54,15 +54,15 @@ def _keep(state: State, address: str, envelope: Envelope) -> None:
 
 def _post(state: State, to: Reference, envelope: Envelope, now: Instant) -> None:
     url = to.address
-    numbers = state.routes.numbers
-    route = numbers.setdefault(url, -1 - len(numbers))
+    numbers = state.connections.numbers
+    connection = numbers.setdefault(url, -1 - len(numbers))
     state.last_ticket += 1
     identified = replace(envelope, to=to, message_id=envelope.message_id or new_identifier(state, now))
     encoded = encode(identified)
     state.draft.ask(
         Post(
-            route,
-            state.routes.epochs.get(route, 0),
+            connection,
+            state.connections.epochs.get(connection, 0),
             state.last_ticket,
             url,
             encoded.content_type,

@@ -73,13 +73,13 @@ class WsrmPlugin(Plugin):
     def request(self, effect: Effect) -> Request | Close | None:
         """Return the request, or the end of a connection, in an effect."""
         if isinstance(effect, HangUp):
-            return Close((effect.route, effect.epoch))
+            return Close((effect.connection, effect.epoch))
         assert isinstance(effect, Post), f"WS-RM has no effect {effect}"
         return Request(
             server=urlsplit(effect.url).netloc,
             arrives=partial(_arrived, effect),
             ended=partial(_ended, effect),
-            connection=(effect.route, effect.epoch),
+            connection=(effect.connection, effect.epoch),
             left=CallerLeft,
         )
 
@@ -157,8 +157,10 @@ def _arrived(post: Post, caller: int) -> PostArrived:
 def _ended(post: Post, ending: Ending) -> PostEnded:
     if ending.failure is not None:
         failure = Failure[ending.failure.name]
-        return PostEnded(post.route, post.epoch, post.ticket, failure=failure)
+        return PostEnded(post.connection, post.epoch, post.ticket, failure=failure)
     if ending.status:
-        return PostEnded(post.route, post.epoch, post.ticket, ending.status)
+        return PostEnded(post.connection, post.epoch, post.ticket, ending.status)
     answer = ending.answer
-    return PostEnded(post.route, post.epoch, post.ticket, answer.status, answer.content_type, answer.body)
+    return PostEnded(
+        post.connection, post.epoch, post.ticket, answer.status, answer.content_type, answer.body
+    )

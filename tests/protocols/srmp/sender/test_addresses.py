@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reliquary.protocols.srmp.redirection import Redirection
-from reliquary.protocols.srmp.sender.addresses import PostAddress, own_origin, receipts_url, route_to
+from reliquary.protocols.srmp.sender.addresses import PostAddress, own_origin, post_address, receipts_url
 from reliquary.protocols.srmp.settings import SrmpSettings
 
 PLAIN = SrmpSettings()
@@ -14,23 +14,23 @@ ORDERS = "DIRECT=HTTP://shop.example:8080/msmq/private$/Orders?Lane=2"
 
 @pytest.mark.spec("SR-310")
 def test_a_destination_is_reached_at_its_own_host_with_path_and_query() -> None:
-    assert route_to(ORDERS, PLAIN) == PostAddress(
+    assert post_address(ORDERS, PLAIN) == PostAddress(
         server="http://shop.example:8080",
         authority="shop.example:8080",
         target="/msmq/private$/Orders?Lane=2",
         url="http://shop.example:8080/msmq/private$/Orders?Lane=2",
     )
-    assert route_to(ORDERS, PLAIN).next_hop == "shop.example:8080"
+    assert post_address(ORDERS, PLAIN).next_hop == "shop.example:8080"
 
 
 def test_an_https_destination_is_connected_to_with_tls() -> None:
-    assert route_to("DIRECT=HTTPS://shop.example/msmq/q", PLAIN).server == "https://shop.example"
+    assert post_address("DIRECT=HTTPS://shop.example/msmq/q", PLAIN).server == "https://shop.example"
 
 
 def test_a_multicast_destination_is_its_address() -> None:
-    route = route_to("MULTICAST=234.1.1.1:8001", PLAIN)
-    assert route == PostAddress(multicast="234.1.1.1:8001")
-    assert route.next_hop == "234.1.1.1:8001"
+    address = post_address("MULTICAST=234.1.1.1:8001", PLAIN)
+    assert address == PostAddress(multicast="234.1.1.1:8001")
+    assert address.next_hop == "234.1.1.1:8001"
 
 
 @pytest.mark.spec("SR-132", "SR-311", "SR-312")
@@ -42,13 +42,13 @@ def test_a_redirection_leads_to_a_forwarder_and_an_exception_straight_to_the_des
         ),
         outbound_exceptions=("http://shop.example/msmq/private$/urgent",),
     )
-    there = route_to("DIRECT=HTTP://shop.example/msmq/private$/orders", settings)
+    there = post_address("DIRECT=HTTP://shop.example/msmq/private$/orders", settings)
     assert there.server == "https://gate.example:444"
     assert (there.authority, there.target) == ("shop.example", "/msmq/private$/orders")
-    assert route_to("DIRECT=HTTP://shop.example/msmq/private$/URGENT", settings).server == (
+    assert post_address("DIRECT=HTTP://shop.example/msmq/private$/URGENT", settings).server == (
         "http://shop.example"
     )
-    assert route_to("DIRECT=HTTP://other.example/msmq/q", settings).server == "http://other.example"
+    assert post_address("DIRECT=HTTP://other.example/msmq/q", settings).server == "http://other.example"
 
 
 @pytest.mark.spec("SR-130", "SR-281")

@@ -196,14 +196,16 @@ class Network:
             if isinstance(effect, Post):
                 self.sent.append(effect)
             elif isinstance(effect, HangUp):
-                self._drop(effect.route, effect.epoch)
+                self._drop(effect.connection, effect.epoch)
         self.bench.forget()
 
-    def _drop(self, route: int, epoch: int) -> None:
-        gone = [post for post in self.sent if (post.route, post.epoch) == (route, epoch)]
+    def _drop(self, connection: int, epoch: int) -> None:
+        gone = [post for post in self.sent if (post.connection, post.epoch) == (connection, epoch)]
         self.strays += gone
         self.sent = [post for post in self.sent if post not in gone]
-        self.answered = [each for each in self.answered if (each[0].route, each[0].epoch) != (route, epoch)]
+        self.answered = [
+            each for each in self.answered if (each[0].connection, each[0].epoch) != (connection, epoch)
+        ]
 
     def arrive(self) -> bool:
         """Deliver the oldest request to the destination; return False where none is under way."""

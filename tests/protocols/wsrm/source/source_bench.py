@@ -114,7 +114,7 @@ def _on_post_ended(state: State, event: events.PostEnded, now: Instant) -> None:
     envelope = decode(event.content_type, event.body) if event.body else None
     if envelope is not None:
         try:
-            _take(state, Exchange(envelope, route=event.route, ticket=event.ticket), now)
+            _take(state, Exchange(envelope, connection=event.connection, ticket=event.ticket), now)
         except WsrmFault as fault:
             FAULTS.append(fault.fault.code)
     answers.on_post_ended(state, event, envelope, now)
@@ -251,7 +251,7 @@ class SourceBench(ProtocolBench):
         encoded = None if envelope is None else encode(envelope)
         self.handle(
             events.PostEnded(
-                post.route,
+                post.connection,
                 post.epoch,
                 post.ticket,
                 status or (202 if encoded is None else 200),
@@ -262,7 +262,7 @@ class SourceBench(ProtocolBench):
 
     def fail(self, post: Post, failure: Failure = Failure.LOST) -> None:
         """Report that a request of the source will have no response."""
-        self.handle(events.PostEnded(post.route, post.epoch, post.ticket, failure=failure))
+        self.handle(events.PostEnded(post.connection, post.epoch, post.ticket, failure=failure))
 
     def open(self, identifier: str = FIRST, **fields: Any) -> None:
         """Answer the CreateSequence that was posted."""

@@ -16,9 +16,9 @@ def test_requests_of_one_connection_have_one_epoch_and_tickets_of_their_own() ->
     bench.open()
     bench.acknowledge((1, 1))
     first, second = bench.posts
-    assert (first.route, first.epoch, first.url) == (second.route, second.epoch, URL)
+    assert (first.connection, first.epoch, first.url) == (second.connection, second.epoch, URL)
     assert first.ticket < second.ticket
-    assert first.route == bench.outgoing().number
+    assert first.connection == bench.outgoing().number
 
 
 def test_a_request_waits_for_the_disk() -> None:
@@ -36,7 +36,7 @@ def test_a_failure_begins_another_epoch() -> None:
     bench.put("a")
     [post] = bench.take()
     bench.fail(post)
-    assert bench.hung_up == [HangUp(post.route, post.epoch)]
+    assert bench.hung_up == [HangUp(post.connection, post.epoch)]
     bench.advance(1)
     assert [each.epoch for each in bench.posts] == [post.epoch + 1]
 

@@ -45,8 +45,8 @@ class PostAddress(msgspec.Struct, frozen=True):
         return self.multicast or self.server.partition("://")[2]
 
 
-def route_to(destination: str, settings: SrmpSettings) -> PostAddress:
-    """Return the route to a destination of SRMP."""
+def post_address(destination: str, settings: SrmpSettings) -> PostAddress:
+    """Return where messages to a destination are posted of SRMP."""
     name = parse_single(destination)
     if isinstance(name, MulticastName):
         return PostAddress(multicast=f"{name.address}:{name.port}")

@@ -217,7 +217,7 @@ def _position(
 
 
 def _receipts_url(state: State, session: Session) -> str:
-    url = session.route.url
+    url = session.address.url
     return receipts_url(url, state.settings, _here(state, url))
 
 
@@ -234,10 +234,10 @@ def _effect(
     state: State, session: Session, send: SendUserMessage, place: StreamPosition | None
 ) -> Post | SendApdu | None:
     """Return the effect that sends the message; if it cannot be written, end its transfer and return None."""
-    message, route = send.message, session.route
+    message, address = send.message, session.address
     more = message.more or USUAL
     try:
-        envelope = more.soap_envelope or _envelope(state, message, place, route.url)
+        envelope = more.soap_envelope or _envelope(state, message, place, address.url)
     except (UsageError, PeerFault) as wrong:
         ended = TransferEnded(session.queue, (send.lookup_id,), Outcome.REFUSED, UNWRITABLE, why=str(wrong))
         state.draft.signal(ended)
@@ -251,16 +251,16 @@ def _effect(
         session.queue % BOUNDARIES,
         windows=state.settings.windows_framing,
     )
-    if route.multicast:
-        data = apdu(route.multicast, parts)
-        return SendApdu(session.queue, session.epoch, send.lookup_id, route.multicast, data)
+    if address.multicast:
+        data = apdu(address.multicast, parts)
+        return SendApdu(session.queue, session.epoch, send.lookup_id, address.multicast, data)
     return Post(
         session.queue,
         session.epoch,
         send.lookup_id,
-        route.server,
-        route.authority,
-        route.target,
+        address.server,
+        address.authority,
+        address.target,
         parts.content_type,
         parts.body,
         more.hops,
@@ -328,7 +328,7 @@ def _hear_late_start(state: State, session: Session, event: PostEnded) -> None:
         return
     session.unheard_start = None
     taken = reaction_to(event.status, state.settings.permanent_statuses) is Reaction.TAKEN
-    if taken and not sent.stream.started and session.route.is_direct:
+    if taken and not sent.stream.started and session.address.is_direct:
         apply(state, StreamStarted(session.queue))
 
 
@@ -347,7 +347,7 @@ def _on_taken(state: State, session: Session, lookup_id: int, number: int) -> No
     # a receiver ignores a later message of the stream without looking for its queue
     if number <= sent.stream.acknowledged or number == sent.first_awaiting():
         state.sender.missing.pop(session.queue, None)
-    if number == 1 and not sent.stream.started and session.route.is_direct:  # otherwise a forwarder has it
+    if number == 1 and not sent.stream.started and session.address.is_direct:  # otherwise a forwarder has it
         apply(state, StreamStarted(session.queue))
     session.taken.add(lookup_id)
     session.withheld[lookup_id] = None
@@ -361,7 +361,7 @@ def _may_come_later(state: State, session: Session, event: PostEnded, now: Insta
 
     A refusal without a reason may mean that too.
     """
-    if event.reason not in (None, MessageClass.NACK_BAD_DEST_QUEUE) or session.route.multicast:
+    if event.reason not in (None, MessageClass.NACK_BAD_DEST_QUEUE) or session.address.multicast:
         return False
     since = state.sender.missing.setdefault(session.queue, now)
     if now - since >= state.settings.missing_queue_time:

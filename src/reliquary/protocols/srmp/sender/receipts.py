@@ -93,7 +93,7 @@ def _identifier(text: str) -> ObjectId | None:
 
 def _leads_to(state: State, queue: int, url: str) -> bool:
     session = state.sender.sessions.get(queue)
-    return session is not None and session.route.url.casefold() == url.casefold()
+    return session is not None and session.address.url.casefold() == url.casefold()
 
 
 def _reason(envelope: Envelope) -> MessageClass:

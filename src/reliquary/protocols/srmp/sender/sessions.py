@@ -13,7 +13,7 @@ from typing import Final
 from reliquary.base.time import Duration, Instant
 from reliquary.base.turn import SetTimer
 from reliquary.protocols.srmp.effects import EndSession
-from reliquary.protocols.srmp.sender.addresses import route_to
+from reliquary.protocols.srmp.sender.addresses import post_address
 from reliquary.protocols.srmp.sender.phases import NEXT, Move, Phase
 from reliquary.protocols.srmp.sender.resending import go_again, report_taken, start_wait, stop_wait
 from reliquary.protocols.srmp.state import Session, State
@@ -50,9 +50,9 @@ def open_wanted(state: State, now: Instant) -> None:
     for queue, destination in wanted.items():
         session = state.sender.sessions.get(queue)
         if session is None:
-            route = route_to(destination, state.settings)
+            address = post_address(destination, state.settings)
             wait = ReceiptWait(state.settings.resend_ladder)
-            session = state.sender.sessions[queue] = Session(queue, destination, route, wait)
+            session = state.sender.sessions[queue] = Session(queue, destination, address, wait)
         _open(state, session, now)
 
 
@@ -66,7 +66,7 @@ def _open(state: State, session: Session, now: Instant) -> None:
             session.queue,
             OutgoingEvent.CONNECTED,
             ConnectionStatus.ESTABLISHED,
-            addresses=(session.route.next_hop,),
+            addresses=(session.address.next_hop,),
             at_once=AHEAD * state.settings.in_flight,
         )
     )
@@ -105,7 +105,7 @@ def fail(state: State, session: Session, status: ConnectionStatus) -> None:
             session.queue,
             OutgoingEvent.FAILED,
             status,
-            addresses=(session.route.next_hop,),
+            addresses=(session.address.next_hop,),
             rest=state.settings.retransmission,
         )
     )

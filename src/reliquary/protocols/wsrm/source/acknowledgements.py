@@ -158,5 +158,5 @@ def _is_last_word(exchange: Exchange, session: Session, sequence: Sequence) -> b
     if row.last_message:
         sequence.heard_last = sequence.tries > 0
         return row.last in sequence.acknowledged
-    posted = session.posted.get(exchange.ticket) if exchange.route else None
+    posted = session.posted.get(exchange.ticket) if exchange.connection else None
     return posted is not None and posted.purpose is Purpose.CLOSE

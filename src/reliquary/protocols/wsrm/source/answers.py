@@ -63,7 +63,7 @@ def on_post_ended(state: State, event: PostEnded, envelope: Envelope | None, now
 
     A response to a request of a connection that has ended is too late, except for its envelope.
     """
-    session = state.source.sessions.get(event.route)
+    session = state.source.sessions.get(event.connection)
     if session is None or event.ticket not in session.posted:
         return
     reaction = reaction_to(event.status, has_envelope=envelope is not None)

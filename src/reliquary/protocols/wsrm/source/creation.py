@@ -99,7 +99,7 @@ def _asked_for(state: State, exchange: Exchange) -> Sequence | None:
     """Return the sequence of a response; gSOAP writes no RelatesTo, so the request identifies it."""
     source = state.source
     number = source.by_create_id.get(exchange.envelope.relates_to)
-    session = source.sessions.get(exchange.route)
+    session = source.sessions.get(exchange.connection)
     if number is None and session is not None and not exchange.envelope.relates_to:
         posted = session.posted.get(exchange.ticket)
         number = posted.sequence if posted is not None and posted.purpose is Purpose.CREATE else None

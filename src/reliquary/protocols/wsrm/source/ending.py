@@ -114,7 +114,7 @@ def _meant(state: State, exchange: Exchange, fault: Fault) -> Sequence | None:
     source = state.source
     if fault.identifier:
         return _sequence(state, fault.identifier)
-    session = source.sessions.get(exchange.route)
+    session = source.sessions.get(exchange.connection)
     posted = None if session is None else session.posted.get(exchange.ticket)
     number = source.by_create_id.get(exchange.envelope.relates_to) if posted is None else posted.sequence
     return None if number is None else source.sequences.get(number)

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from reliquary.base.faults import UsageError
 from reliquary.base.time import SECOND, seconds
-from reliquary.net.http.dialing import place_of
+from reliquary.net.http.dialing import server_address
 from reliquary.net.http.failures import ConnectionLost, Failure
 from reliquary.net.http.pending_response import PendingResponse, Req
 from reliquary.net.http.request_head import LAST_CHUNK, chunk
@@ -47,7 +47,7 @@ Resp = TypeVar("Resp", bound=PendingResponse[Any])
 """The reader of the responses of a protocol."""
 
 
-class RequestLane(Generic[Req, Resp]):
+class RequestPipeline(Generic[Req, Resp]):
     """One connection at a time, and the requests that were sent over it."""
 
     def __init__(self, courier: HttpCourier[Req, Resp]) -> None:
@@ -79,7 +79,7 @@ class RequestLane(Generic[Req, Resp]):
         self._timer: asyncio.TimerHandle | None = None
         self._failure: tuple[Failure, str] | None = None
         self._over = False
-        """Whether the route has ended or failed, so that nothing is reported."""
+        """Whether the pipeline has ended or failed, so that nothing is reported."""
 
     @property
     def is_connected(self) -> bool:
@@ -167,12 +167,12 @@ class RequestLane(Generic[Req, Resp]):
 
     async def _connect(self) -> None:
         try:
-            place = place_of(self._courier.url_of(self._waiting[0]), self._courier.places)
+            address = server_address(self._courier.url_of(self._waiting[0]), self._courier.addresses)
         except (ValueError, UsageError) as why:
             self._fail(Failure.NO_ADDRESS, str(why))
         else:
             self._connection = await reach(
-                place, StreamedConnection(HEAD_BYTES, self._loop.call_soon), CONNECT_TIME
+                address, StreamedConnection(HEAD_BYTES, self._loop.call_soon), CONNECT_TIME
             )
             self._written = self._left = 0
 

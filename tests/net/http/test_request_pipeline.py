@@ -78,7 +78,7 @@ class TestOrder:
                 here.ask(*range(1, 8))
                 await until(lambda: len(there.bodies) == 3)
                 await tick(5)
-                assert len(here.courier.routes[1]._waiting) == 4
+                assert len(here.courier.pipelines[1]._waiting) == 4
             async with serving(agreeing()) as there, asking(there, in_flight=3) as here:
                 here.ask(*range(1, 8))
                 await here.wait_for(7)
@@ -91,7 +91,7 @@ class TestOrder:
             async with serving(silent(2)) as there, asking(there, unanswered_bytes=1500) as here:
                 here.ask(1, 2, 3, 4, body=b"x" * 1000)
                 await until(lambda: len(there.bodies) == 2)
-                assert len(here.courier.routes[1]._waiting) == 2
+                assert len(here.courier.pipelines[1]._waiting) == 2
             async with serving(agreeing()) as there, asking(there, unanswered_bytes=1500) as here:
                 here.ask(1, 2, 3, 4, body=b"x" * 1000)
                 await here.wait_for(4)
@@ -170,7 +170,7 @@ class TestFailure:
 
         play(scene)
 
-    def test_what_comes_for_a_route_that_failed_is_refused_with_its_failure(self) -> None:
+    def test_what_comes_for_a_pipeline_that_failed_is_refused_with_its_failure(self) -> None:
         async def scene() -> None:
             async with serving(answering(http(b"", status=b"500 Oops"))) as there, asking(there) as here:
                 here.ask(1)
@@ -239,7 +239,7 @@ class TestFailure:
 
 
 class Clock:
-    """The loop's clock as a route sees it: the test moves it, and looks when it likes."""
+    """The loop's clock as a pipeline sees it: the test moves it, and looks when it likes."""
 
     def __init__(self) -> None:
         self.at = 0.0
@@ -284,8 +284,8 @@ class TestUpload:
             pieces: asyncio.Queue[int] = asyncio.Queue()
             async with serving(self.slow(pieces)) as there, asking(there, response_time=seconds(10)) as here:
                 clock = await self.begin(here)
-                route = here.courier.routes[1]
-                length = route._written
+                pipeline = here.courier.pipelines[1]
+                length = pipeline._written
                 rest, seen = length, self.left(here)
                 while seen < length:
                     if rest > PIECE:
@@ -294,11 +294,11 @@ class TestUpload:
                     await self.moved(here, seen)
                     seen = self.left(here)
                     clock.at += 9
-                    route._look()
+                    pipeline._look()
                 assert clock.at > 30
                 pieces.put_nowait(rest)
                 clock.at += 9
-                route._look()
+                pipeline._look()
                 assert here.courier.reported == []
                 pieces.put_nowait(0)
                 await here.wait_for(1)
@@ -311,14 +311,14 @@ class TestUpload:
             pieces: asyncio.Queue[int] = asyncio.Queue()
             async with serving(self.slow(pieces)) as there, asking(there, response_time=seconds(10)) as here:
                 clock = await self.begin(here)
-                route = here.courier.routes[1]
-                route._look()
+                pipeline = here.courier.pipelines[1]
+                pipeline._look()
                 clock.at += 9
-                route._look()
+                pipeline._look()
                 assert here.courier.reported == []
                 while not here.courier.reported:  # as soon as the buffers are full
                     clock.at += 10
-                    route._look()
+                    pipeline._look()
                     await tick()
                 assert here.courier.reported == [([1], Failure.TIMED_OUT, "no answer within 10 s")]
                 pieces.put_nowait(0)
@@ -326,13 +326,13 @@ class TestUpload:
         play(scene)
 
     async def begin(self, here: Asking) -> Clock:
-        """Send a large request; the clock of its route."""
+        """Send a large request; the clock of its pipeline."""
         clock = Clock()
-        route = here.courier.routes.find(1, 0)
-        assert route is not None
-        route._loop = clock  # type: ignore[assignment]
+        pipeline = here.courier.pipelines.find(1, 0)
+        assert pipeline is not None
+        pipeline._loop = clock  # type: ignore[assignment]
         here.ask(1, body=b"x" * LARGE)
-        await until(lambda: route._written)
+        await until(lambda: pipeline._written)
         return clock
 
     async def moved(self, here: Asking, seen: int) -> None:
@@ -341,9 +341,9 @@ class TestUpload:
 
     def left(self, here: Asking) -> int:
         """Return how many bytes of the request the peer's system has."""
-        route = here.courier.routes[1]
-        assert route._connection is not None
-        return route._written - route._connection.unsent
+        pipeline = here.courier.pipelines[1]
+        assert pipeline._connection is not None
+        return pipeline._written - pipeline._connection.unsent
 
 
 class TestResend:
@@ -406,7 +406,7 @@ def test_nothing_is_reported_after_the_end() -> None:
         async with serving(silent(2)) as there, asking(there, in_flight=2) as here:
             here.ask(1, 2, 3)
             await until(lambda: len(there.bodies) == 2)
-            here.courier.routes[1].end()
+            here.courier.pipelines[1].end()
             await until(lambda: there.gone == 1)
             assert (here.courier.came, here.courier.reported) == ([], [])
 

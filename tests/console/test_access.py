@@ -74,6 +74,22 @@ def test_the_queues_of_the_settings_belong_to_the_administrators(tmp_path: Path)
     play(tmp_path, scene, users=USERS)
 
 
+def test_an_answer_of_the_data_plane_says_whether_a_queue_exists_to_clients_without_rights(
+    tmp_path: Path,
+) -> None:
+    """As the page about security says; `test_strangers` shows that the control plane tells nothing."""
+
+    async def scene(harness: Harness) -> None:
+        for token in (None, ALICE):
+            for method, part, body in (("POST", "messages", {"text": "x"}), ("POST", "receive", None)):
+                for queue, expected in (("orders", (403, "ACCESS_DENIED")), ("no", (404, "QUEUE_NOT_FOUND"))):
+                    path = f"/queues/{queue}/{part}"
+                    status, reported = await ask(harness.data, token, method, path, body)
+                    assert (status, reported["code"]) == expected, (token, path)
+
+    play(tmp_path, scene, users=USERS)
+
+
 def test_a_head_that_came_before_has_its_user_and_the_rights_of_now(tmp_path: Path) -> None:
     """The user is found once for each head of a connection; the rights are checked every time."""
 

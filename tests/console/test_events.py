@@ -16,6 +16,7 @@ def test_a_client_hears_of_each_sample_and_of_the_end(tmp_path: Path) -> None:
         writer.write(b"GET /api/v1/events HTTP/1.1\r\nHost: " + host.encode() + b"\r\n\r\n")
         head = await reader.readuntil(b"\r\n\r\n")
         assert b"content-type: text/event-stream" in head.lower()
+        assert b"x-accel-buffering: no" in head.lower()  # a proxy passes each event on at once
         await reader.readuntil(b"follows\n\n")
         await harness.send("orders", "a")
         await harness.server.sampler.take()

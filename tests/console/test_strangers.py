@@ -69,6 +69,8 @@ def test_a_server_with_users_shows_strangers_nothing_at_any_path(tmp_path: Path)
                 continue
             assert (status, json.loads(body)["code"]) == (401, "UNAUTHENTICATED"), (method, path)
             assert b"www-authenticate" in header
+        for path in ("/api/v1/queues/orders", "/api/v1/queues/nowhere"):  # neither is said to exist
+            assert (await asked_from(harness, FAR, "GET", path))[0] == 401
         assert (await harness.get("/api/v1/queues/orders")).status == 200
 
     play(tmp_path, scene, users=USERS)

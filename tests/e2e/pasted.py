@@ -26,7 +26,7 @@ from reliquary.cli.connection import CONTROL_VARIABLE, SERVER_VARIABLE
 from tests.ports import free_ports
 
 PASTED: Final = frozenset({"sh", "console", "python"})
-SHOWN: Final = frozenset({"text", "toml", "xml", "sql", "c", "csharp", "powershell"})
+SHOWN: Final = frozenset({"text", "toml", "xml", "sql", "c", "csharp", "powershell", "nginx"})
 PORTS: Final = ("8480", "8481", "8580", "8581", "2103", "2105", "1801")
 """Ports of the guides: in the tests they are ports that are free."""
 BIN: Final = Path(sys.executable).parent

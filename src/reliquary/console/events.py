@@ -44,7 +44,7 @@ async def stream_events(request: Request) -> Response:
     """Serve GET /events until the client or the server ends it."""
     context = context_of(request)
     context.need(ManagerRight.GET_MACHINE_PROPERTIES)
-    headers = {"cache-control": "no-store"}
+    headers = {"cache-control": "no-store", "x-accel-buffering": "no"}  # nginx would keep events back
     return StreamingResponse(_events(context), media_type=CONTENT_TYPE, headers=headers)
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, Self
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from reliquary.client.errors import QueueNotFound, ReliquaryError, ServerUnreachable
-from reliquary.client.feed import Bounds, Feed, Part, Plan, Published, Staged, StageKey
+from reliquary.client.feed import Bounds, Feed, Loss, Part, Plan, Published, Staged, StageKey
 from reliquary.client.feed import Writer as WriterInfo
 from reliquary.spark.access import Access
 from reliquary.spark.schema import arrow_schema
@@ -31,6 +31,8 @@ class Line:
     incarnation: str
     rows: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
     consumers: dict[str, int] = field(default_factory=dict)
+    losses: dict[str, Loss] = field(default_factory=dict)
+    """The last loss of a consumer, by its name."""
 
 
 @dataclass
@@ -64,6 +66,14 @@ class World:
             self.queues[queue].rows.append((self.sequence, row))
             places.append(self.sequence)
         return places
+
+    def lose(self, queue: str, consumer: str, count: int) -> None:
+        """Let a consumer lose its oldest messages, because its limit is exceeded."""
+        line = self.queues[queue]
+        after = line.consumers[consumer]
+        until = [place for place, _ in line.rows if place > after][count - 1]
+        line.losses[consumer] = Loss(after, until, count, SIZE * count, "2026-11-19T00:00:00Z")
+        line.consumers[consumer] = until
 
     def connect(self, access: Access) -> Any:
         """Return a client of this world; typed as Any, because it is not FeedClient."""
@@ -115,7 +125,8 @@ class Double:
     def _feed(self, name: str, consumer: str) -> Feed:
         line = self.world.queues[name]
         cursor = line.consumers.get(consumer)
-        return Feed(name, line.incarnation, self.world.sequence, cursor, len(line.rows), 0)
+        loss = line.losses.get(consumer)
+        return Feed(name, line.incarnation, self.world.sequence, cursor, len(line.rows), 0, loss=loss)
 
     def feeds(self, match: Sequence[str], consumer: str = "") -> list[Feed]:
         self.world.calls.append("feeds")

@@ -149,11 +149,13 @@ def test_each_refusal_of_a_manager_names_it(worlds: Worlds, code: str) -> None:
 def test_by_default_a_manager_that_is_gone_stops_the_query(worlds: Worlds) -> None:
     stream = reader(worlds)
     start = stream.initialOffset()
+    worlds.by_name["south"].send("orders", 1)
+    end = stream.latestOffset(start, ALL)
     worlds.by_name["south"].away = True
     with pytest.raises(ServerGone):
-        stream.latestOffset(start, ALL)
+        stream.latestOffset(end, ALL)
     with pytest.raises(ServerGone):
-        stream.commit(start)
+        stream.commit(end)
 
 
 def test_a_query_that_waits_goes_on_when_the_manager_answers(worlds: Worlds) -> None:

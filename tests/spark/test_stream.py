@@ -117,14 +117,43 @@ def test_a_run_moves_the_consumer_to_where_it_resumes(world: World) -> None:
     assert world.queues["orders"].consumers == {"lake": end["managers"]["server:1"]["orders"]["id"]}
 
 
-def test_a_new_query_moves_no_consumer_before_its_first_batch(world: World) -> None:
-    world.queues["orders"].consumers["lake"] = 0
+@pytest.mark.parametrize("later", [0, 1])
+@pytest.mark.parametrize("cursor", [None, 0], ids=["new consumer", "old consumer"])
+@pytest.mark.parametrize("start", ["latest", '{"orders": 3}', '{"orders": "1970-01-01T00:00:05Z"}'])
+def test_the_first_batch_is_repeated_unchanged_wherever_the_query_begins(
+    world: World, start: str, cursor: int | None, later: int
+) -> None:
+    """Spark does not store the beginning: it asks for it again when it repeats the first batch."""
+    if cursor is not None:
+        world.queues["orders"].consumers["lake"] = cursor
     world.send("orders", 3)
-    stream = reader(world, startingOffset="latest")
-    start = stream.initialOffset()
-    world.send("orders", 1)
-    stream.partitions(start, stream.latestOffset(start, ALL))
-    assert world.queues["orders"].consumers == {"lake": 0}
+    first = reader(world, startingOffset=start)
+    begin = first.initialOffset()
+    world.send("orders", 2)
+    end = first.latestOffset(begin, ALL)
+    rows = rows_of(first, begin, end)
+    sent = world.send("orders", later)
+    again = reader(world, startingOffset=start)
+    assert rows_of(again, again.initialOffset(), end) == rows != []
+    assert run(again, end)[0] == [sent][:later]
+
+
+def test_a_loss_in_the_first_batch_is_reported_when_the_batch_is_repeated(world: World) -> None:
+    sent = world.send("orders", 3)
+    end = (first := reader(world)).latestOffset(first.initialOffset(), ALL)
+    world.lose("orders", "lake", 2)
+    again = reader(world)
+    with pytest.raises(DataLost, match="lost 2 messages"):
+        again.partitions(again.initialOffset(), end)
+    goes_on = reader(world, failOnDataLoss="false")
+    assert rows_of(goes_on, goes_on.initialOffset(), end) == sent[2:]
+
+
+def test_a_new_query_does_not_report_what_its_consumer_lost_before(world: World) -> None:
+    world.queues["orders"].consumers["lake"] = 0
+    sent = world.send("orders", 3)
+    world.lose("orders", "lake", 2)
+    assert run(stream := reader(world), stream.initialOffset())[0] == [sent[2:]]
 
 
 def test_a_consumer_does_not_move_where_the_queue_has_a_trouble(world: World) -> None:
@@ -233,6 +262,23 @@ def test_a_batch_with_a_new_queue_is_repeated_unchanged(world: World) -> None:
     world.send("organs", 3)
     end = stream.latestOffset(start, ALL)
     assert rows_of(reader(world, queue="or*"), start, end) == rows_of(stream, start, end) != []
+
+
+def test_a_loss_in_the_first_batch_of_a_new_queue_is_reported_when_the_batch_is_repeated(
+    world: World,
+) -> None:
+    """The offset before this batch does not have the queue, and the loss has moved the cursor."""
+    start = (stream := reader(world, queue="or*")).initialOffset()
+    world.create("organs")
+    sent = world.send("organs", 3)
+    end = stream.latestOffset(start, ALL)
+    world.lose("organs", "lake", 2)
+    with pytest.raises(DataLost, match="lost 2 messages"):
+        reader(world, queue="or*").partitions(start, end)
+    again = reader(world, queue="or*", failOnDataLoss="false")
+    assert rows_of(again, start, end) == sent[2:]
+    assert (report := again.reportLatestOffset()) is not None
+    assert "organs" in report["holes"]["server:1"]
 
 
 def test_an_empty_new_queue_is_noted_once(world: World) -> None:

@@ -11,6 +11,10 @@ the servers'.
 
 A batch that begins at an offset follows batches that are done up to there, and so does the first look of a
 run: consumers move then too.  So a query that fell before Spark could call `commit` leaves nothing behind.
+
+Spark does not store the offset at which a query begins.  If the first batch is run again, Spark calls
+`initialOffset` anew, and `latest` would be behind the batch.  So the consumers are moved to the beginning
+before the first batch is logged, and a first batch that is run again begins at them.
 """
 
 from __future__ import annotations
@@ -132,9 +136,11 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             key.manager, lambda client: self._open(client, key.queue, at), key.queue
         )
         cursor = opened.cursor or 0
-        if at == LATEST:
-            return QueueOffset(opened.incarnation, max(cursor, feed.mark))
-        return QueueOffset(opened.incarnation, at if isinstance(at, int) else cursor)
+        start = at if isinstance(at, int) else max(cursor, feed.mark) if at == LATEST else cursor
+        place = QueueOffset(opened.incarnation, start)
+        if start == cursor:
+            self._committed[key] = place
+        return place
 
     def _open(self, client: FeedClient, queue: str, at: Any) -> Feed:
         return client.open_consumer(queue, self._options.consumer, at)
@@ -337,6 +343,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Return the ranges of a batch; after a restart the ranges may differ, with equal rows."""
         with explaining("planning a batch"):
             first, last = self._settled(start, end)
+            first = self._as_planned(first, last)
             wanted = [key for key, place in sorted(last.items()) if first.get(key) != place]
             parts = self._parts(wanted, first, last)
             ranges: list[InputPartition] = [
@@ -362,6 +369,15 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             if key.manager not in names and first.get(key) != place:
                 raise errors.manager_not_named(key.manager, key.queue)
         return first, last
+
+    def _as_planned(
+        self, first: dict[QueueKey, QueueOffset], last: dict[QueueKey, QueueOffset]
+    ) -> dict[QueueKey, QueueOffset]:
+        """Return the start of a batch; for the first batch of a query, the start when it was planned."""
+        if first != self._initial or self._end == last:
+            return first
+        feeds = self._look(insist=True).feeds
+        return {key: place._replace(id=_first_unread(feeds.get(key))) for key, place in first.items()}
 
     def _are_there(self, places: Offset) -> bool:
         """Return whether each of these queues is at the manager that the offset names."""
@@ -398,9 +414,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     ) -> tuple[Span, Plan] | None:
         """Return the range of a queue in a batch that this process did not plan; None if there is none."""
         feeds = self._look((key.queue,), (key.manager,), insist=True).feeds
-        if first is None or first.incarnation != last.incarnation:  # new to the query: from the cursor on
-            cursor = feeds[key].cursor if key in feeds else None
-            first = QueueOffset(last.incarnation, cursor or 0)
+        if first is None or first.incarnation != last.incarnation:  # new to the query
+            first = QueueOffset(last.incarnation, _first_unread(feeds.get(key)))
         after = first.id
         for finding in survey({key: first}, feeds).findings:
             self._tell(finding)
@@ -430,8 +445,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def _settle(self, sound: Offset, start: Offset) -> None:
         """Move consumers to a start whose batches are done, in the queues that have no trouble there."""
         self._resuming = False
-        if start != self._initial:  # no batch was done before the first one
-            self._move_all({key: place for key, place in start.items() if sound.get(key) == place})
+        self._move_all({key: place for key, place in start.items() if sound.get(key) == place})
 
     def _move_all(self, places: Offset) -> None:
         keys = [
@@ -471,6 +485,19 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             self._options.consumer,
             insist=insist,
         )
+
+
+def _first_unread(feed: Feed | None) -> int:
+    """Return the place after which the first batch of a queue begins.
+
+    It is the cursor.  If the consumer has lost the messages before its cursor, the batch may have had them,
+    so it is the place before the loss.
+    """
+    if feed is None:
+        return 0
+    if feed.loss is not None and feed.loss.until == feed.cursor:
+        return feed.loss.after
+    return feed.cursor or 0
 
 
 NOTHING: Final = Plan(0, 0, 0, ())

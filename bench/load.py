@@ -119,14 +119,14 @@ class Run:
         start, used = perf_counter_ns(), process_time()
         readers = [self.consume(number) for number in range(settings.consumers)] if settings.consume else []
         writers = [self.produce() for _ in range(settings.producers)] if settings.produce else []
-        everybody = asyncio.gather(*readers, *writers)
+        clients = asyncio.gather(*readers, *writers)
         if not settings.messages:
-            await asyncio.wait([everybody], timeout=settings.seconds)
+            await asyncio.wait([clients], timeout=settings.seconds)
             done, elapsed = self.acknowledged, perf_counter_ns() - start
             self.stopped = True
-            await everybody
+            await clients
         else:
-            await everybody
+            await clients
             done, elapsed = max(self.acknowledged, 0), perf_counter_ns() - start
         return {
             "elapsed": elapsed / 1e9,

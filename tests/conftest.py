@@ -4,7 +4,7 @@
     @pytest.mark.needs("strace")            skipped without the package; with CI=true it fails
     @pytest.mark.long                       only with ./dev test --all
 
-A test that needs a real wait or a real process lives in tests/e2e.
+A test that needs a real wait or a real process is in tests/e2e.
 """
 
 from __future__ import annotations

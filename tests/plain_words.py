@@ -8,7 +8,9 @@ UNWANTED = re.compile(
     r"\b(the same|such(?! as)|whoever|somebody|nobody|anybody|everybody|likewise|so many|told|he|his|him"
     r"|(?:of|in) the digest|tradesmen|refuge|shelf|bury|stirred|belongings|bringer|scenery|graves"
     r"|dear|bites?|vouch(?:es)?|fates?|learns|speaks?|spoken"
-    r"|in silence|in vain|tells? of|wounds?|at home|all is well|of the house|comes home)\b",
+    r"|in silence|in vain|no harm|as ever|in peace|that is none|let go of|at hand|be it so|beliefs?|believ\w+"
+    r"|vanish\w*|swallow\w*|hands? in hand|"
+    r"tells? of|wounds?|at home|all is well|of the house|comes home)\b",
     re.IGNORECASE,
 )
 """A pronoun hides its noun, a metaphor its meaning."""

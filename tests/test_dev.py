@@ -33,7 +33,7 @@ def dev() -> ModuleType:
 
 
 @pytest.mark.parametrize("arguments", [(), ("help",), ("--help",)])
-def test_alone_it_prints_help(arguments: tuple[str, ...]) -> None:
+def test_dev_without_arguments_prints_help(arguments: tuple[str, ...]) -> None:
     done = run(*arguments)
     assert done.returncode == 0
     assert done.stdout.startswith("usage: ./dev COMMAND")

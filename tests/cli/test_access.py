@@ -58,7 +58,7 @@ def test_the_manager_has_a_list_too(run: Run) -> None:
     assert run("access", "revoke", ".", "authenticated").exit_code == 0
 
 
-def test_what_cannot_be_is_one_sentence(run: Run) -> None:
+def test_an_impossible_change_ends_with_one_sentence(run: Run) -> None:
     run("queue", "create", "orders")
     missing = run("access", "show", "nowhere")
     assert (missing.exit_code, missing.stderr) == (

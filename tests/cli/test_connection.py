@@ -146,7 +146,7 @@ def test_a_person_at_a_terminal_is_asked_for_a_password(monkeypatch: pytest.Monk
     assert asked == [("password of alice", True)]
 
 
-def test_a_script_without_a_password_learns_where_to_put_it() -> None:
+def test_a_script_without_a_password_is_informed_where_to_put_it() -> None:
     result = CliRunner().invoke(cli, ["--user", "alice", "queue", "list"])
     assert (result.exit_code, result.stderr.count("\n")) == (Exit.USAGE, 1)
     assert "the user alice needs a password: --password-file names a file" in result.stderr

@@ -69,7 +69,7 @@ def test_the_directory_goes_out_and_comes_in_as_a_file(run: Run, tmp_path: Path)
     assert run("directory", "export").output == file.read_text()
 
 
-def test_it_is_detached_and_attached(run: Run) -> None:
+def test_the_directory_is_detached_and_attached(run: Run) -> None:
     assert json.loads(run("directory", "detach").output)["attached"] is False
     refused = run("directory", "list", "site")
     assert (refused.exit_code, refused.stderr) == (

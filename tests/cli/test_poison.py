@@ -36,7 +36,7 @@ def test_what_was_handed_out_too_often_is_listed_and_returned(run: Run, qm: Mana
     assert [(each.handed_out, each.moved) for each in qm.queue("orders").browse()] == [(0, 1), (0, 1)]
 
 
-def test_a_queue_without_poison_and_one_that_is_not_there(run: Run, qm: Manager) -> None:
+def test_a_queue_without_poison_is_empty_and_a_missing_queue_is_not_found(run: Run, qm: Manager) -> None:
     qm.create_queue("orders")
     assert run("queue", "poison", "list", "orders").output == ""
     assert run("queue", "poison", "return", "orders", "--table").output == "returned 0 messages to orders\n"
@@ -44,7 +44,7 @@ def test_a_queue_without_poison_and_one_that_is_not_there(run: Run, qm: Manager)
         assert run("queue", "poison", verb, "nowhere").exit_code == Exit.NOT_FOUND
 
 
-def test_a_delay_on_the_command_line(run: Run, qm: Manager) -> None:
+def test_a_message_is_delayed_by_an_option(run: Run, qm: Manager) -> None:
     qm.create_queue("orders")
     assert run("message", "send", "orders", "later", "--delay", "1h").exit_code == 0
     assert run("message", "receive", "orders").exit_code == Exit.EMPTY

@@ -73,7 +73,7 @@ def test_the_managers_own_queues_show_when_asked_for(run: Run) -> None:
     assert "system$;deadletter" in run("queue", "list", "--all", "--json").output
 
 
-def test_a_queue_that_is_not_there(run: Run) -> None:
+def test_a_missing_queue_is_not_found(run: Run) -> None:
     for verb in ("show", "delete", "purge"):
         result = run("queue", verb, "nowhere")
         assert (result.exit_code, result.stderr) == (

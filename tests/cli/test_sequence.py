@@ -62,7 +62,7 @@ def test_a_sequence_is_listed_shown_closed_and_terminated(
     assert refused.exit_code == 3, refused.output
 
 
-def test_one_that_goes_out_is_seen_from_both_ends(run: Run, qm: Manager, tmp_path: Path) -> None:
+def test_an_outgoing_sequence_is_seen_from_both_ends(run: Run, qm: Manager, tmp_path: Path) -> None:
     with (
         served(tmp_path / "other") as other,
         reliquary.connect(other.data, control=other.control) as there,

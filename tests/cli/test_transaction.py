@@ -28,7 +28,7 @@ def test_what_was_prepared_waits_for_a_decision(run: Run, qm: Manager) -> None:
         assert orders.info().messages == left
 
 
-def test_one_that_has_ended_is_refused(run: Run) -> None:
+def test_a_transaction_that_has_ended_is_refused(run: Run) -> None:
     unknown = "00000000-0000-0000-0000-000000000001"
     result = run("transaction", "commit", unknown)
     assert result.exit_code == Exit.REFUSED
@@ -58,6 +58,6 @@ def test_a_persons_decision_is_shown_with_the_name(
     assert "aborted at" in refused.stderr
 
 
-def test_one_that_is_not_known_is_not_found(run: Run) -> None:
+def test_an_unknown_transaction_is_not_found(run: Run) -> None:
     result = run("transaction", "show", "00000000-0000-0000-0000-000000000001")
     assert result.exit_code == Exit.NOT_FOUND

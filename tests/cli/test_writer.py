@@ -30,7 +30,7 @@ def test_writers_are_listed_and_forgotten(run: Run, qm: Manager, shared_server: 
     assert run("writer", "list").output == ""
 
 
-def test_one_of_both_is_forgotten(run: Run) -> None:
+def test_forget_takes_either_a_query_or_a_writer(run: Run) -> None:
     for command in ([], ["--query", "q", "--name", "n"]):
         done = run("writer", "forget", *command)
         assert (done.exit_code, "either --query or --name" in done.output) == (2, True)

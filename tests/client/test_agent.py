@@ -290,7 +290,7 @@ def test_a_folder_belongs_to_one_agent_for_all_time(tmp_path: Path, network: Net
     why = "belongs to the agent httpr://laptop/app, and cannot be opened as httpr://laptop/other"
     with pytest.raises(BadRequest, match=why):
         play(tmp_path, scene, name="laptop/other")
-    play(tmp_path, scene)  # it was let go of
+    play(tmp_path, scene)  # the folder is free again
 
 
 def test_it_can_be_awaited_too(tmp_path: Path, network: Network) -> None:
@@ -303,7 +303,7 @@ def test_it_can_be_awaited_too(tmp_path: Path, network: Network) -> None:
     assert network.stored == [b"a"]
 
 
-def test_what_cannot_be_a_token_or_a_rest_is_reported(tmp_path: Path, network: Network) -> None:
+def test_a_malformed_token_and_an_empty_ladder_are_refused(tmp_path: Path, network: Network) -> None:
     async def never(agent: AsyncAgent) -> None:
         raise AssertionError(f"it was opened: {agent}")
 

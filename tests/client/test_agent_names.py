@@ -26,7 +26,7 @@ def test_a_server_of_ours_has_queues_to_send_to_and_to_fetch_from() -> None:
     assert names.destination("private$/a b") == "DIRECT=HTTPR://host:8480/httpr/mq#private$/a%20b"
 
 
-def test_over_tls() -> None:
+def test_names_of_a_server_with_tls_begin_with_httprs() -> None:
     names = agent_names("https://host/", "laptop/app", ("replies",), ())
     assert (names.server, names.origin) == ("httprs://host/httpr/mq", "https://host")
     assert names.sources == (("httprs://host/httpr/replies", "replies"),)
@@ -56,7 +56,7 @@ def test_any_other_agent_knows_itself_what_is_for_us() -> None:
         ("http://host", "laptop/app", ("",), (), "name each queue once"),
     ],
 )
-def test_what_makes_no_sense_is_reported(
+def test_malformed_names_are_refused(
     server: str, name: str, fetch: tuple[str, ...], inbox: tuple[str, ...], why: str
 ) -> None:
     with pytest.raises(BadRequest, match=why):

@@ -30,7 +30,7 @@ def test_it_can_be_awaited_or_entered(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["ftp://127.0.0.1:21", "http://127.0.0.1"])
-def test_an_address_that_is_none_is_refused(wrong: str) -> None:
+def test_a_malformed_address_is_refused(wrong: str) -> None:
     with pytest.raises(BadRequest):
         reliquary.connect(wrong)
 

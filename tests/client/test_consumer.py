@@ -31,13 +31,13 @@ def ready(queue: Queue) -> list[str]:
     return [message.text for message in queue.browse()]
 
 
-def test_it_takes_everything_in_order_and_ends_when_asked(orders: Queue) -> None:
+def test_a_consumer_takes_everything_in_order_and_ends_when_asked(orders: Queue) -> None:
     taken = [message.text for message in orders.consume(batch=3, timeout=0)]
     assert taken == [str(number) for number in range(10)]
     assert (orders.info().messages, orders.info().locked) == (0, 0)
 
 
-def test_messages_are_only_held_until_they_are_done(orders: Queue) -> None:
+def test_messages_are_only_locked_until_they_are_acknowledged(orders: Queue) -> None:
     with orders.consume(batch=4) as messages:
         taken = iter(messages)
         assert [next(taken).text for _ in range(3)] == ["0", "1", "2"]
@@ -60,7 +60,7 @@ def test_an_exception_gives_back_the_message_in_hand(orders: Queue) -> None:
     assert orders.info().locked == 0
 
 
-def test_a_break_out_of_the_block_is_done_with_the_message_in_hand(orders: Queue) -> None:
+def test_a_break_out_of_the_block_acknowledges_the_message_in_hand(orders: Queue) -> None:
     with orders.consume() as messages:
         for message in messages:
             if message.text == "3":
@@ -78,7 +78,7 @@ def test_a_break_without_a_block_gives_the_message_in_hand_back(orders: Queue) -
 @pytest.mark.parametrize(
     "known", [True, False], ids=["which the clock shows", "which the clock does not show"]
 )
-def test_a_hold_that_ran_out_brings_the_messages_again(orders: Queue, known: bool) -> None:
+def test_messages_come_again_after_their_hold_ended(orders: Queue, known: bool) -> None:
     """The hold begins before its answer is here: on a busy machine it can end before our clock shows that."""
     clock = Hand()
     with orders.consume(batch=2, hold=0.001, timeout=0) as messages:
@@ -94,7 +94,7 @@ def test_a_hold_that_ran_out_brings_the_messages_again(orders: Queue, known: boo
         assert next(taken).text == "0"
 
 
-def test_what_is_done_is_acknowledged_before_the_hold_runs_out(orders: Queue) -> None:
+def test_processed_messages_are_acknowledged_before_the_hold_ends(orders: Queue) -> None:
     clock = Hand()
     consumer: AsyncConsumer = orders.consume(batch=4, hold=30)._inner
     consumer._clock = clock  # type: ignore[assignment]

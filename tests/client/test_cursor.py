@@ -15,7 +15,7 @@ def orders(qm: Manager) -> Queue:
     return queue
 
 
-def test_it_goes_through_the_queue_and_takes_nothing(orders: Queue) -> None:
+def test_a_cursor_goes_through_the_queue_and_takes_nothing(orders: Queue) -> None:
     with orders.cursor() as cursor:
         assert [message.text for message in cursor] == ["a", "b", "c"]
         assert list(cursor) == []
@@ -25,7 +25,7 @@ def test_it_goes_through_the_queue_and_takes_nothing(orders: Queue) -> None:
     assert orders.info().open_handles == 0
 
 
-def test_it_takes_the_message_it_stands_on(orders: Queue) -> None:
+def test_a_cursor_takes_the_message_at_its_position(orders: Queue) -> None:
     with orders.cursor() as cursor:
         for message in cursor:
             if message.text == "b":

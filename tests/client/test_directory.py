@@ -34,7 +34,7 @@ def test_objects_are_made_shown_changed_listed_and_removed(directory: Directory)
     assert [each["name"] for each in directory.objects("site")] == ["north"]
 
 
-def test_it_goes_out_and_comes_in_as_a_file(directory: Directory) -> None:
+def test_the_directory_is_exported_and_imported_as_a_file(directory: Directory) -> None:
     directory.add("site", name="north")
     text = directory.export_text()
     directory.remove("site", "north")
@@ -44,7 +44,7 @@ def test_it_goes_out_and_comes_in_as_a_file(directory: Directory) -> None:
         directory.import_text("[[")
 
 
-def test_it_can_be_detached_and_attached(directory: Directory) -> None:
+def test_the_directory_can_be_detached_and_attached(directory: Directory) -> None:
     before = directory.info()
     assert (before.attached, before.connection, before.objects["site"]) == (True, "apart", 0)
     assert directory.detach().attached is False
@@ -54,7 +54,7 @@ def test_it_can_be_detached_and_attached(directory: Directory) -> None:
     assert directory.attach() == before
 
 
-def test_what_cannot_be_is_refused(directory: Directory) -> None:
+def test_impossible_changes_are_refused(directory: Directory) -> None:
     directory.add("site", name="north")
     with pytest.raises(ObjectExists):
         directory.add("site", name="North")

@@ -168,7 +168,7 @@ def test_a_part_without_rows_is_one_too() -> None:
     assert pa.ipc.open_stream(server.asked[0].body).read_all().num_rows == 0
 
 
-def test_a_place_that_cannot_be_named_is_refused() -> None:
+def test_a_part_whose_names_have_a_slash_is_refused() -> None:
     client = FeedClient("http://127.0.0.1:1")
     for place in (StageKey("", 1, 1, "a"), StageKey("a/b", 1, 1, "a"), StageKey("q", 1, 1, "a/b")):
         with pytest.raises(BadRequest, match="no slash"):

@@ -66,7 +66,7 @@ def test_whenever_a_receive_is_cancelled_the_message_is_had_or_still_there(
     asyncio.run(scene())
 
 
-def test_closing_ends_those_who_wait(tmp_path: Path) -> None:
+def test_closing_ends_every_wait(tmp_path: Path) -> None:
     async def scene() -> None:
         qm = await reliquary.connect_async(tmp_path / "data")
         orders = await qm.create_queue("orders")
@@ -81,7 +81,9 @@ def test_closing_ends_those_who_wait(tmp_path: Path) -> None:
     asyncio.run(scene())
 
 
-def test_a_disk_that_fails_tells_everyone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_that_fails_is_reported_to_every_caller(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def scene() -> None:
         qm = await reliquary.connect_async(tmp_path / "data")
         orders = await qm.create_queue("orders")

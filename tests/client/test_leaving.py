@@ -18,11 +18,11 @@ async def wrong() -> None:
     raise QueueDeleted("QUEUE_NOT_AVAILABLE", "deleted")
 
 
-def test_what_closed_by_itself_is_closed() -> None:
+def test_an_object_that_closed_by_itself_is_closed() -> None:
     asyncio.run(let_go(gone, None))
 
 
-def test_a_failure_to_close_is_reported_unless_there_is_other_news() -> None:
+def test_a_failure_to_close_is_reported_unless_the_block_failed_too() -> None:
     with pytest.raises(QueueDeleted):
         asyncio.run(let_go(wrong, None))
     news = ZeroDivisionError()

@@ -41,7 +41,7 @@ def link(server: Scripted, authorization: str | None = None) -> Link:
 
 
 @pytest.mark.parametrize("url", ["orders", "ftp://here", "http://", "http://here:port", "http://[::1"])
-def test_an_address_that_is_none_is_refused(url: str) -> None:
+def test_a_malformed_address_is_refused(url: str) -> None:
     with pytest.raises(BadRequest, match=r"must be like http|is not an address"):
         Link(url)
 

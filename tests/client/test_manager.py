@@ -94,7 +94,7 @@ def test_names_with_odd_characters_work(qm: Manager) -> None:
     assert message.text == "x"
 
 
-def test_the_manager_tells_what_it_holds(qm: Manager) -> None:
+def test_the_manager_counts_its_queues_and_messages(qm: Manager) -> None:
     before = qm.info()
     qm.create_queue("orders").send("x")
     after = qm.info()
@@ -116,7 +116,7 @@ def test_a_store_is_verified_and_backed_up_while_in_use(qm: Manager, tmp_path: P
         qm.backup(str(tmp_path / "copy"))
 
 
-def test_a_transaction_that_never_was_cannot_be_ended(qm: Manager) -> None:
+def test_a_transaction_that_was_never_begun_cannot_be_ended(qm: Manager) -> None:
     with pytest.raises(TransactionEnded):
         qm.commit("00000000-0000-0000-0000-000000000001")
     with pytest.raises(BadRequest, match="GUID"):

@@ -285,14 +285,16 @@ def test_no_message_can_be_sent(near: Manager) -> None:
         near.directory.info()
 
 
-def test_what_is_for_other_addresses_is_refused(tmp_path: Path) -> None:
+def test_options_of_other_addresses_are_refused(tmp_path: Path) -> None:
     with pytest.raises(BadRequest, match="not for MQQP"):
         reliquary.connect("mqqp://far", token="x")
     with pytest.raises(BadRequest, match="are for a server"):
         reliquary.connect(tmp_path / "data", user="me", password="x")
 
 
-def test_nothing_is_written_here(far: MqqpServed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_client_of_mqqp_writes_no_file(
+    far: MqqpServed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     filled(far, "a")
     monkeypatch.chdir(tmp_path)
     with reliquary.connect(far.address("orders")) as near:

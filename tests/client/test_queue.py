@@ -189,7 +189,7 @@ def test_a_journal_says_why_a_message_is_there(qm: Manager) -> None:
     assert (message.text, message.message_class) == ("seen", "ack-receive")
 
 
-def test_a_reader_can_have_a_queue_for_himself(qm: Manager, orders: Queue) -> None:
+def test_a_reader_can_have_a_queue_for_itself(qm: Manager, orders: Queue) -> None:
     orders.send("mine")
     with orders.open(share="deny-receive") as alone:
         with pytest.raises(SharingViolation):
@@ -207,7 +207,7 @@ def test_a_queue_that_is_not_open_cannot_be_used_as_one(orders: Queue) -> None:
         orders.open().__exit__(None, None, None)
 
 
-def test_a_deleted_queue_closes_its_block_in_peace(qm: Manager, orders: Queue) -> None:
+def test_a_block_of_a_deleted_queue_ends_without_an_error(qm: Manager, orders: Queue) -> None:
     with orders.open() as held:
         orders.delete()
         with pytest.raises(QueueDeleted):

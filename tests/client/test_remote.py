@@ -238,7 +238,7 @@ def test_a_long_wait_goes_in_pieces(play: Play, monkeypatch: pytest.MonkeyPatch)
     play(scene)
 
 
-def test_no_server_at_the_address() -> None:
+def test_an_address_without_a_server_is_unreachable() -> None:
     with reliquary.connect("http://127.0.0.1:9") as qm, pytest.raises(ServerUnreachable) as gone:
         qm.queue("orders").send("x")
     assert gone.value.code == "SERVER_UNREACHABLE"

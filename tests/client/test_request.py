@@ -86,7 +86,7 @@ def test_an_acknowledgement_is_no_answer(play: Play) -> None:
     play(scene)
 
 
-def test_without_an_answer_there_is_none(qm: Manager) -> None:
+def test_a_request_without_an_answer_returns_none(qm: Manager) -> None:
     orders = qm.create_queue("orders")
     qm.create_queue("answers").send("for another request")
     assert orders.request("?", answers="answers", timeout=0) is None

@@ -120,7 +120,7 @@ def test_another_manager_is_not_inside(qm: Manager, orders: Queue, tmp_path: Pat
         assert texts(elsewhere) == ["kept"]
 
 
-def test_commit_and_abort_can_be_said_early(qm: Manager, orders: Queue) -> None:
+def test_commit_and_abort_can_be_called_before_the_end_of_the_block(qm: Manager, orders: Queue) -> None:
     with qm.transaction() as transaction:
         orders.send("kept")
         transaction.commit()
@@ -169,7 +169,7 @@ def test_a_lookup_that_takes_is_part_of_it(qm: Manager, orders: Queue) -> None:
     assert texts(orders) == ["x"]
 
 
-def test_what_went_wrong_inside_stays_the_news(qm: Manager, orders: Queue) -> None:
+def test_the_error_inside_the_block_is_the_one_that_is_raised(qm: Manager, orders: Queue) -> None:
     news = ZeroDivisionError()
     with suppress(ZeroDivisionError), qm.transaction() as transaction:
         qm.abort(transaction.id)

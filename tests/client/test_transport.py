@@ -16,7 +16,7 @@ METHODS = [name for name, each in vars(Transport).items() if inspect.isfunction(
 
 @pytest.mark.parametrize("kind", [LocalTransport, RemoteTransport])
 @pytest.mark.parametrize("name", METHODS)
-def test_a_transport_does_all_of_it(kind: type, name: str) -> None:
+def test_a_transport_has_every_method_of_the_interface(kind: type, name: str) -> None:
     assert inspect.signature(getattr(kind, name)) == inspect.signature(getattr(Transport, name))
 
 

@@ -82,7 +82,7 @@ def test_an_older_server_is_asked_as_json() -> None:
     assert server.asked == [(b"application/json", {"b": 2})] * 2
 
 
-def test_an_older_server_that_took_the_place_is_asked_again_as_json() -> None:
+def test_an_older_server_at_that_address_is_asked_again_as_json() -> None:
     server = Versions(older=False)
 
     async def scene(wire: Wire) -> None:
@@ -105,7 +105,7 @@ def test_a_bad_request_is_refused_in_the_end() -> None:
     play(400, b'{"error": "no field of this name", "code": "INVALID_PARAMETER"}', scene)
 
 
-def test_a_record_comes_back() -> None:
+def test_a_record_is_decoded_from_its_answer() -> None:
     async def scene(wire: Wire) -> None:
         assert await wire.read("GET", "/x", anything) == {"a": 1}
         assert await wire.change("POST", "/x", anything, {"b": 2}, wait=None) == {"a": 1}
@@ -133,7 +133,7 @@ def test_a_refusal_without_our_words_is_reported_by_its_status(body: bytes) -> N
     play(502, body, scene)
 
 
-def test_silence_after_a_change_is_an_unknown_outcome() -> None:
+def test_a_change_without_an_answer_has_an_unknown_outcome() -> None:
     async def hang_up(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
 

@@ -133,7 +133,7 @@ def test_the_settings_open_what_anonymous_clients_may_do(tmp_path: Path) -> None
     play(tmp_path, scene, users=USERS, anonymous_may=("send-elsewhere",))
 
 
-def test_without_users_everybody_may_do_all_as_ever(tmp_path: Path) -> None:
+def test_without_users_every_client_may_do_everything(tmp_path: Path) -> None:
     async def scene(harness: Harness) -> None:
         assert (await ask(harness.control, "whatever", "POST", "/queues", {"name": "new"}))[0] == 201
         assert (await ask(harness.data, None, "POST", "/queues/new/messages", {"text": "x"}))[0] == 201
@@ -257,7 +257,7 @@ def test_a_list_of_queues_has_those_that_one_may_look_at(tmp_path: Path) -> None
         ({"change": "grant", "user": "bob", "rights": ["send"], "more": 1}, 400, "more"),
     ],
 )
-def test_a_change_that_cannot_be_is_refused(tmp_path: Path, body: object, status: int, words: str) -> None:
+def test_an_impossible_change_is_refused(tmp_path: Path, body: object, status: int, words: str) -> None:
     async def scene(harness: Harness) -> None:
         refused = await harness.refused("POST", "/queues/orders/access", body)
         assert refused[0] == status
@@ -266,7 +266,7 @@ def test_a_change_that_cannot_be_is_refused(tmp_path: Path, body: object, status
     play(tmp_path, scene)
 
 
-def test_what_is_not_there_has_no_list(tmp_path: Path) -> None:
+def test_a_missing_queue_has_no_access_list(tmp_path: Path) -> None:
     async def scene(harness: Harness) -> None:
         assert (await harness.refused("GET", "/queues/nowhere/access"))[:2] == (404, "QUEUE_NOT_FOUND")
         change = {"change": "owner", "user": "everyone"}

@@ -68,7 +68,7 @@ def test_attempts_of_one_client_are_counted_and_their_number_is_kept(tmp_path: P
     asyncio.run(scene())
 
 
-def test_a_log_that_cannot_be_written_is_reported_and_mends_itself(tmp_path: Path) -> None:
+def test_a_log_that_cannot_be_written_is_reported_and_written_again_later(tmp_path: Path) -> None:
     async def scene() -> None:
         warned: list[str] = []
         folder = tmp_path / "acts"

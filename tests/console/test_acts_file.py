@@ -106,6 +106,6 @@ def test_the_oldest_files_go_when_all_are_too_large(tmp_path: Path, monkeypatch:
     assert objects(tmp_path) == ["5", "4", "3"]
 
 
-def test_a_place_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_a_malformed_position_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="after is what the page before it gave as next"):
         read_acts(tmp_path, PageWanted("../x", 1))

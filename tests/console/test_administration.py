@@ -102,7 +102,7 @@ def test_a_channel_that_we_drive_is_resolved_and_forgotten(tmp_path: Path) -> No
     play(tmp_path / "there", there)
 
 
-def test_one_whose_responder_is_not_there_is_reported(tmp_path: Path) -> None:
+def test_a_channel_whose_responder_is_down_is_reported(tmp_path: Path) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]  # no process listens there

@@ -57,7 +57,7 @@ def test_a_body_over_the_limit_is_refused(tmp_path: Path) -> None:
     play(tmp_path, scene)
 
 
-def test_a_page_of_another_site_may_look_and_not_touch(tmp_path: Path) -> None:
+def test_a_page_of_another_site_may_read_and_change_nothing(tmp_path: Path) -> None:
     async def scene(harness: Harness) -> None:
         headers = [(b"origin", b"http://evil.example")]
         answer = await harness.control.request("POST", "/api/v1/queues", b'{"name": "x"}', headers)
@@ -85,7 +85,7 @@ def test_a_refusal_quotes_a_part_of_what_was_asked(tmp_path: Path) -> None:
     play(tmp_path, scene)
 
 
-def test_what_is_nested_without_end_is_refused(tmp_path: Path) -> None:
+def test_json_that_is_nested_too_deeply_is_refused(tmp_path: Path) -> None:
     async def scene(harness: Harness) -> None:
         for path, body in (
             ("/queues", b'{"name": ' + b"[" * 100_000),

@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.console.harness import Harness, play
 
 
-def test_a_client_hears_of_each_sample_and_of_the_end(tmp_path: Path) -> None:
+def test_a_client_gets_an_event_for_each_sample_and_for_the_end(tmp_path: Path) -> None:
     async def scene(harness: Harness) -> None:
         host, port = harness.control_url.removeprefix("http://").split(":")
         reader, writer = await asyncio.open_connection(host, int(port))

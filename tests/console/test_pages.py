@@ -186,7 +186,7 @@ def test_many_queues_come_in_pages_of_lists(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("query", ["limit=0", "limit=x", "limit=10001"])
-def test_a_page_that_cannot_be_is_refused_on_both_planes(tmp_path: Path, query: str) -> None:
+def test_a_malformed_page_is_refused_on_both_planes(tmp_path: Path, query: str) -> None:
     async def scene(harness: Harness) -> None:
         for path in ("/queues", "/channels", "/directory/site"):
             assert (await harness.refused("GET", f"{path}?{query}"))[:2] == (400, "INVALID_PARAMETER")

@@ -138,7 +138,7 @@ def test_all_queues_are_listed_by_name(tmp_path: Path) -> None:
     play(tmp_path, scene)
 
 
-def test_what_cannot_be_is_refused_and_changes_nothing(tmp_path: Path) -> None:
+def test_a_queue_that_cannot_be_created_is_refused_and_changes_nothing(tmp_path: Path) -> None:
     cases: list[tuple[object, tuple[int, str], str]] = [
         ({}, (400, "INVALID_PARAMETER"), "name is the new queue's name, not None"),
         ({"name": 7}, (400, "INVALID_PARAMETER"), "not 7"),

@@ -25,7 +25,7 @@ def test_one_sample_has_no_rate() -> None:
     assert list(rates([sample(0, 1, 1)])) == []
 
 
-def test_two_samples_of_one_moment_do_no_harm() -> None:
+def test_two_samples_of_one_moment_are_a_microsecond_apart() -> None:
     assert next(rates([sample(1, 0, 0), sample(1, 1, 1)])).arrived == SECOND
 
 

@@ -24,7 +24,7 @@ def test_a_reload_answers_what_is_in_force_and_is_noted(tmp_path: Path) -> None:
     play(tmp_path, scene, users=USERS)
 
 
-def test_a_page_of_acts_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_a_malformed_page_of_acts_is_refused(tmp_path: Path) -> None:
     async def scene(harness: Harness) -> None:
         for query in ("after=x", "limit=0", "limit=many"):
             assert (await harness.refused("GET", f"/acts?{query}"))[:2] == (400, "INVALID_PARAMETER")

@@ -218,7 +218,7 @@ def test_connections_to_ipv6_that_are_cut_at_any_byte_lose_double_and_reorder_no
 @pytest.mark.timeout(900)  # servers start a dozen times, and a busy machine starts them slowly
 @pytest.mark.mqqb("T-54", "T-61", "T-95")
 @pytest.mark.parametrize("seed", range(3))
-def test_kill_9_of_both_with_20000_messages(tmp_path: Path, seed: int) -> None:
+def test_kill_9_of_both_loses_none_of_20000_messages(tmp_path: Path, seed: int) -> None:
     pair = Pair(tmp_path, seed)
     try:
         pair.prepare()

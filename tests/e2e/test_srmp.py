@@ -128,7 +128,7 @@ def test_kill_9_of_either_in_the_middle_loses_doubles_and_reorders_nothing(pair:
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(10))
-def test_many_kills(tmp_path: Path, seed: int) -> None:
+def test_many_kills_of_either_lose_double_and_reorder_nothing(tmp_path: Path, seed: int) -> None:
     pair = Pair(tmp_path, seed)
     try:
         pair.prepare()

@@ -252,7 +252,7 @@ def url_of(server: Served) -> str:
 
 
 @pytest.mark.parametrize("count", [1, 100])
-def test_the_path_of_messages_through_the_api(tmp_path: Path, count: int) -> None:
+def test_messages_of_the_api_pass_the_rooms_in_order(tmp_path: Path, count: int) -> None:
     many = "" if count == 1 else f" {count} at once"
     wanted = json.dumps({"count": count}).encode()
     with recorded(tmp_path) as (_, connection, recorder):
@@ -277,7 +277,7 @@ def test_the_calls_between_layers_go_down() -> None:
         assert LAYERS.index(caller) < LAYERS.index(called)
 
 
-def test_the_path_of_a_message_that_comes_by_srmp(tmp_path: Path) -> None:
+def test_a_message_of_srmp_passes_the_rooms_in_order(tmp_path: Path) -> None:
     name = "SRMP in: a message"
     with recorded(tmp_path) as (server, connection, recorder):
         to = f"{url_of(server)}/msmq/private$/orders"
@@ -287,7 +287,7 @@ def test_the_path_of_a_message_that_comes_by_srmp(tmp_path: Path) -> None:
     check_calls(name, record, CALLS[name])
 
 
-def test_the_path_of_a_message_of_a_stream(tmp_path: Path) -> None:
+def test_a_message_of_a_stream_passes_the_rooms_in_order(tmp_path: Path) -> None:
     name = "SRMP in: a message of a stream"
     with recorded(tmp_path) as (server, connection, recorder):
         to = f"{url_of(server)}/msmq/private$/torders"
@@ -302,7 +302,7 @@ def test_the_path_of_a_message_of_a_stream(tmp_path: Path) -> None:
     check_calls(name, record, CALLS[name])
 
 
-def test_the_path_of_a_batch_that_comes_by_httpr(tmp_path: Path) -> None:
+def test_a_batch_received_by_httpr_passes_the_rooms_in_order(tmp_path: Path) -> None:
     name, count = "HTTPR in: 10 at once", 10
     with recorded(tmp_path) as (server, connection, recorder):
         answer = connection.send(httpr_message.begin("orders", "walk", count, 1))
@@ -320,7 +320,7 @@ def test_the_path_of_a_batch_that_comes_by_httpr(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 100])
-def test_the_path_of_messages_that_go_by_httpr(tmp_path: Path, count: int) -> None:
+def test_messages_sent_by_httpr_pass_the_rooms_in_order(tmp_path: Path, count: int) -> None:
     name = "HTTPR out: a message" if count == 1 else f"HTTPR out: {count} at once"
     requests = []
     with (
@@ -340,7 +340,7 @@ def test_the_path_of_messages_that_go_by_httpr(tmp_path: Path, count: int) -> No
     check_calls(name, record, CALLS[name], messages=count)
 
 
-def test_the_path_of_rows_to_spark(tmp_path: Path) -> None:
+def test_rows_for_spark_pass_the_rooms_in_order(tmp_path: Path) -> None:
     rows, planning, reading = 1000, "Spark: plan 1,000 rows", "Spark: read 1,000 rows"
     with recorded(tmp_path) as (server, connection, recorder), FeedClient(server.data) as client:
         send(connection, rows)

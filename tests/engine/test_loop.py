@@ -459,7 +459,7 @@ def test_an_orderly_stop_performs_everything_that_was_submitted_and_the_last_eve
         with pytest.raises(EngineStopped):
             room.write("too late")
         with pytest.raises(UsageError):
-            room.disk.get("notes", b"")  # it was let go of
+            room.disk.get("notes", b"")  # the disk was closed
 
     run(story)
 

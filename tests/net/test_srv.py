@@ -77,7 +77,7 @@ def test_no_bytes_raise_anything_else(data: bytes) -> None:
         return
 
 
-def test_the_first_resolver_that_answers_is_believed() -> None:
+def test_the_first_resolver_that_answers_counts() -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as resolver:
         resolver.bind(("127.0.0.1", 0))
 

@@ -86,7 +86,9 @@ def run(plan: Plan, bodies: list[str], chunked: bool = False) -> tuple[list[str]
         pytest.param(Fate.REPEAT, ["a", "b", "c"], ["a", "b", "b", "c"], id="a request comes twice"),
     ],
 )
-def test_each_fate(fate: Fate, answered: list[str], seen: list[str]) -> None:
+def test_the_proxy_gives_each_exchange_its_planned_outcome(
+    fate: Fate, answered: list[str], seen: list[str]
+) -> None:
     responses, bodies, proxy = run(scripted({2: fate}), ["a", "b", "c"])
     assert (responses, bodies) == (answered, seen)
     assert proxy.counts[fate] == (3 if fate is Fate.PASS else 1)

@@ -83,7 +83,9 @@ FORMATS = [
 
 @WIDTHS
 @pytest.mark.parametrize(("kind", "member", "value", "suffix", "name"), FORMATS)
-def test_a_queue_format(kind: int, member: str, value: Any, suffix: int, name: str, ndr64: bool) -> None:
+def test_a_queue_format_of_impacket_is_decoded(
+    kind: int, member: str, value: Any, suffix: int, name: str, ndr64: bool
+) -> None:
     request = OpenRemote()
     fill_format(request, kind, member, value, suffix)
     request["dwDesiredAccess"] = 0x20
@@ -98,7 +100,7 @@ def test_a_queue_format(kind: int, member: str, value: Any, suffix: int, name: s
 
 @WIDTHS
 @pytest.mark.parametrize("pointers", [False, True], ids=["NULL", "pointers"])
-def test_a_transfer_buffer(pointers: bool, ndr64: bool) -> None:
+def test_a_transfer_buffer_of_impacket_is_decoded(pointers: bool, ndr64: bool) -> None:
     request = CreateCursor()
     some = (3, 4, 9, 54)  # pSentTime, pArrivedTime, pApplicationTag, pulVersion
     request["ptb1"] = transfer_buffer(dict.fromkeys(some, 77) if pointers else None)
@@ -116,7 +118,9 @@ def test_a_transfer_buffer(pointers: bool, ndr64: bool) -> None:
 @pytest.mark.mqqp("T17", "T19", "T20", "T21", "T23", "T24", "T25", "T27", "T29", "T30", "T31", "T35", "T46")
 @WIDTHS
 @pytest.mark.parametrize("conversation", CONVERSATIONS, ids=lambda each: each.__name__)
-def test_a_conversation(conversation: Conversation, ndr64: bool, ours: MqqpSite, connect: Connect) -> None:
+def test_impacket_reads_our_queues_in_each_conversation(
+    conversation: Conversation, ndr64: bool, ours: MqqpSite, connect: Connect
+) -> None:
     conversation(ours, partial(connect, ndr64=ndr64))
 
 
@@ -135,7 +139,7 @@ def test_a_conversation(conversation: Conversation, ndr64: bool, ours: MqqpSite,
         for level in (CONNECT, INTEGRITY, PRIVACY)
     ],
 )
-def test_a_conversation_with_ntlm(
+def test_impacket_reads_our_queues_with_ntlm(
     conversation: Conversation, ndr64: bool, level: int, ours: MqqpSite, connect: Connect
 ) -> None:
     conversation(ours, partial(connect, ndr64=ndr64, level=level))
@@ -157,5 +161,7 @@ def test_the_access_list_knows_the_user_of_ntlm(ours: MqqpSite, connect: Connect
     ],
 )
 @WIDTHS
-def test_a_large_message(ndr64: bool, level: int, size: int, ours: MqqpSite, connect: Connect) -> None:
+def test_impacket_receives_a_large_message(
+    ndr64: bool, level: int, size: int, ours: MqqpSite, connect: Connect
+) -> None:
     large_message(ours, partial(connect, ndr64=ndr64, level=level), size)

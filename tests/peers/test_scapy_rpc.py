@@ -86,7 +86,9 @@ def test_its_stubs_are_read(ndr64: bool) -> None:
 @pytest.mark.mqqp("T17", "T19", "T20", "T21", "T23", "T24", "T25", "T27", "T29", "T30", "T31", "T35", "T46")
 @WIDTHS
 @pytest.mark.parametrize("conversation", CONVERSATIONS, ids=lambda each: each.__name__)
-def test_a_conversation(conversation: Conversation, ndr64: bool, ours: MqqpSite, connect: Connect) -> None:
+def test_scapy_reads_our_queues_in_each_conversation(
+    conversation: Conversation, ndr64: bool, ours: MqqpSite, connect: Connect
+) -> None:
     conversation(ours, partial(connect, ndr64=ndr64))
 
 
@@ -106,7 +108,7 @@ def test_a_conversation(conversation: Conversation, ndr64: bool, ours: MqqpSite,
         for auth, level in SECURED
     ],
 )
-def test_a_conversation_with_security(
+def test_scapy_reads_our_queues_with_security(
     conversation: Conversation, ndr64: bool, auth: str, level: int, ours: MqqpSite, connect: Connect
 ) -> None:
     conversation(ours, partial(connect, ndr64=ndr64, auth=auth, level=level))
@@ -128,7 +130,9 @@ def test_the_access_list_knows_the_user_of_ntlm(ours: MqqpSite, connect: Connect
         pytest.param(True, INTEGRITY, id="NDR64-integrity", marks=pytest.mark.long),
     ],
 )
-def test_a_message_of_four_megabytes(ndr64: bool, level: int, ours: MqqpSite, connect: Connect) -> None:
+def test_scapy_receives_a_message_of_four_megabytes(
+    ndr64: bool, level: int, ours: MqqpSite, connect: Connect
+) -> None:
     large_message(ours, partial(connect, ndr64=ndr64, level=level), LARGEST)
 
 
@@ -169,7 +173,7 @@ def address(far: ScapyManager) -> str:
 
 
 @WIDTHS
-def test_our_client_receives(ndr64: bool) -> None:
+def test_our_client_receives_from_scapy(ndr64: bool) -> None:
     queue = far_queue(b"first", b"x" * 3000)
     with ScapyManager(queue, ndr64=ndr64) as far, reliquary.connect(address(far)) as manager:
         orders = manager.queue()
@@ -187,7 +191,7 @@ def test_our_client_receives(ndr64: bool) -> None:
 
 
 @WIDTHS
-def test_our_client_looks_browses_and_purges(ndr64: bool) -> None:
+def test_our_client_peeks_browses_and_purges_at_scapy(ndr64: bool) -> None:
     queue = far_queue(b"first", b"second", b"third")
     with ScapyManager(queue, ndr64=ndr64) as far, reliquary.connect(address(far)) as manager:
         orders = manager.queue()

@@ -332,7 +332,7 @@ def test_a_dead_letter_can_be_moved_back_to_where_it_came_from() -> None:
         pytest.param("locked", "other", HResult.MESSAGE_NOT_FOUND, id="locked message"),
     ],
 )
-def test_a_move_that_cannot_be_changes_nothing(
+def test_an_impossible_move_changes_nothing(
     lookup_id: str, target: str, status: HResult, in_transaction: bool
 ) -> None:
     bench = Bench("orders", "other")

@@ -19,7 +19,7 @@ def allow(sid: Sid, mask: int) -> Ace:
 
 @pytest.mark.scene("T12")
 @pytest.mark.spec("DM-149", "DM-150", "DM-151", "DM-152")
-def test_the_entries_of_a_users_queue_and_their_order() -> None:
+def test_a_users_queue_has_its_entries_in_their_order() -> None:
     made = default_descriptor(None, OWNER, machine=MACHINE, http_support=True)
     assert made.dacl == (
         allow(EVERYONE, LOOK | WRITE),

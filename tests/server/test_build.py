@@ -112,7 +112,7 @@ def test_a_stop_answers_all_that_was_asked_and_keeps_what_it_took(tmp_path: Path
         return statuses.count(201)
 
     taken = asyncio.run(scene())
-    disk = RocksDisk(settings.folder, ALL_TABLES, create=False)  # it has let go of the folder
+    disk = RocksDisk(settings.folder, ALL_TABLES, create=False)  # the folder is free again
     assert len(disk.range("positions", b"", b"\xff" * 9, limit=99)) == taken >= 1
     disk.close()
 
@@ -210,7 +210,7 @@ def test_the_data_plane_has_a_port_with_tls_and_one_without(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("name", ["tls_client_ca", "srmp"])
-def test_a_file_of_trust_that_is_none_opens_nothing(tmp_path: Path, name: str) -> None:
+def test_a_malformed_file_of_authorities_opens_nothing(tmp_path: Path, name: str) -> None:
     bad = tmp_path / "x.pem"
     bad.write_text("x")
     chosen: dict[str, Any] = {"tables": (SrmpOptions(ca_file=bad),)} if name == "srmp" else {name: bad}
@@ -220,7 +220,7 @@ def test_a_file_of_trust_that_is_none_opens_nothing(tmp_path: Path, name: str) -
     assert not (tmp_path / "d").exists()
 
 
-def test_a_certificate_that_is_none_opens_nothing(tmp_path: Path) -> None:
+def test_a_malformed_certificate_opens_nothing(tmp_path: Path) -> None:
     (tmp_path / "x.pem").write_text("x")
     settings = Settings(folder=tmp_path / "d", tls_certificate=tmp_path / "x.pem", tls_key=tmp_path / "x.pem")
     with pytest.raises(UsageError, match=r"x\.pem has no certificate in PEM"):

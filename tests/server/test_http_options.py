@@ -28,7 +28,7 @@ def test_an_origin_is_a_scheme_and_a_host(origin: str) -> None:
         ({"key": Path("/k")}, "t.key stands alone: t.certificate and t.key belong together"),
     ],
 )
-def test_what_cannot_be_is_refused_by_name(given: dict[str, Any], said: str) -> None:
+def test_wrong_settings_are_refused_by_name(given: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError) as refused:
         HttpOptions(**given).check_names("t", SCHEMES)
     assert str(refused.value).startswith(said)

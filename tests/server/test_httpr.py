@@ -1,4 +1,4 @@
-"""HTTPR in a server: batches come and go over its data listener, large ones too, and clients may vanish."""
+"""HTTPR in a server: batches over its data listener, large ones too, and clients that disconnect."""
 
 from __future__ import annotations
 
@@ -223,7 +223,9 @@ class TestLarge:
 
     @pytest.mark.long
     @pytest.mark.parametrize("in_chunks", [False, True], ids=["by its size", "in chunks"])
-    def test_the_largest_message_does_too(self, tmp_path: Path, in_chunks: bool) -> None:
+    def test_the_largest_message_comes_and_goes_in_little_memory(
+        self, tmp_path: Path, in_chunks: bool
+    ) -> None:
         async def scene(harness: Harness) -> None:
             seen = [resident()]
             await self.comes_and_goes(harness, 100_000_000, in_chunks, lambda: seen.append(resident()))
@@ -240,7 +242,7 @@ def resident() -> int:
 class TestWaiting:
     LONG = "capabilities:empty_batch_delay=60000,max_wait_batch=60000\r\n"
 
-    def test_a_pull_whose_client_vanishes_takes_nothing(self, tmp_path: Path) -> None:
+    def test_a_pull_whose_client_disconnects_takes_nothing(self, tmp_path: Path) -> None:
         async def scene(harness: Harness) -> None:
             httpr = harness.server.opened.machine(Httpr).state
             async with connected(harness) as client:
@@ -268,7 +270,7 @@ class TestWaiting:
 
         on_a_server(tmp_path, scene)
 
-    def test_a_server_that_stops_tells_those_who_wait(self, tmp_path: Path) -> None:
+    def test_a_server_that_stops_answers_requests_that_wait(self, tmp_path: Path) -> None:
         settings = Settings(
             folder=tmp_path / "data", data_port=0, control_port=0, queues=("orders",), tables=(OPTIONS,)
         )

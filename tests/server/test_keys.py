@@ -32,7 +32,7 @@ def test_there_is_a_key_for_each_provider_and_purpose(folder: Path, purpose: Pur
     assert len({key.modulus for key in keys}) == 3
 
 
-def test_they_are_made_once(folder: Path) -> None:
+def test_keys_are_made_once(folder: Path) -> None:
     before = (folder / KEYS).read_bytes()
     for purpose in Purpose:
         assert own_keys(folder).public(purpose) == own_keys(folder).public(purpose)
@@ -57,7 +57,7 @@ def test_damage_is_reported_and_nothing_is_made_anew(folder: Path, tmp_path: Pat
     assert (tmp_path / KEYS).read_bytes() == damaged
 
 
-def test_a_folder_that_cannot_be_had_is_reported(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_used_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="cannot be used"):
         own_keys(tmp_path / "file")

@@ -288,7 +288,7 @@ def test_what_is_wrong_is_refused_with_its_name(tmp_path: Path, text: str, said:
         load(written(tmp_path, text))
 
 
-def test_a_file_that_is_not_there_or_is_the_folder(tmp_path: Path) -> None:
+def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be read: No such file"):
         load(tmp_path / "none.toml")
     file = written(tmp_path, "")
@@ -357,7 +357,7 @@ def test_every_setting_of_the_environment_is_an_option_too() -> None:
         ("httpr.peers=x", "--set: peers stand in the settings file alone"),
     ],
 )
-def test_options_that_are_none_are_refused(chosen: str, said: str) -> None:
+def test_malformed_options_are_refused(chosen: str, said: str) -> None:
     with pytest.raises(UsageError, match=re.escape(said)):
         load(None, None, None, [chosen])
 

@@ -79,7 +79,7 @@ def test_pings_are_answered_where_the_settings_want_it(tmp_path: Path) -> None:
     play(tmp_path, scene, tables=(options,))
 
 
-def test_it_is_off_by_default_and_then_nothing_is_listened_to(tmp_path: Path) -> None:
+def test_mqqb_is_off_by_default_and_then_nothing_is_listened_to(tmp_path: Path) -> None:
     setup = MqqbSetup(Settings(folder=tmp_path))
     assert not setup.anonymous_senders
     assert MqqbSetup(Settings(folder=tmp_path, tables=(ON,))).anonymous_senders

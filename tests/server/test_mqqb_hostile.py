@@ -193,7 +193,7 @@ def test_peers_of_other_networks_are_closed_without_a_word(tmp_path: Path) -> No
 
 
 @pytest.mark.mqqb("T-96")
-def test_a_storm_of_noise_does_no_harm(tmp_path: Path) -> None:
+def test_a_server_goes_on_after_connections_with_damaged_packets(tmp_path: Path) -> None:
     async def scene(harness: Harness) -> None:
         chance = Random(96)
         good = [REQUEST, PARAMETERS, MESSAGE, COMPOSED["V7"], COMPOSED["V9"], COMPOSED["V11"], ACK]

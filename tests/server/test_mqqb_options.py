@@ -69,7 +69,7 @@ def test_settings_of_server_and_protocol_can_be_given_in_the_file(tmp_path: Path
 
 
 @pytest.mark.spec("QB-001", "QB-002", "QB-088", "QB-101", "QB-158")
-def test_it_is_switched_off_and_has_the_numbers_of_windows_by_default(tmp_path: Path) -> None:
+def test_mqqb_is_off_and_has_the_numbers_of_windows_by_default(tmp_path: Path) -> None:
     found = options_of(tmp_path, "")
     assert found == MqqbOptions()
     assert not found.enabled
@@ -77,7 +77,7 @@ def test_it_is_switched_off_and_has_the_numbers_of_windows_by_default(tmp_path: 
     assert (found.protocol.window, found.protocol.insecure_nacks, found.protocol.ping) == (64, False, False)
 
 
-def test_one_setting_switches_it_on(tmp_path: Path) -> None:
+def test_one_setting_switches_mqqb_on(tmp_path: Path) -> None:
     assert options_of(tmp_path, "", RELIQUARY_MQQB_ENABLED="true") == MqqbOptions(enabled=True)
 
 

@@ -91,7 +91,7 @@ def test_an_endpoint_mapper_is_listened_to_where_it_is_wanted(tmp_path: Path) ->
     play(tmp_path, scene, tables=(options,))
 
 
-def test_it_is_off_by_default_and_then_reads_nothing_elsewhere(tmp_path: Path) -> None:
+def test_mqqp_is_off_by_default_and_then_reads_nothing_elsewhere(tmp_path: Path) -> None:
     setup = prepare(Settings(folder=tmp_path))
     assert setup.protocol.reader is None
     assert not setup.anonymous_senders

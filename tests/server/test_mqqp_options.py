@@ -88,7 +88,7 @@ def test_every_setting_can_be_given_in_the_file(tmp_path: Path) -> None:
     assert set(NAMES) == own | {each.name for each in fields(MqqpSettings)} - {"seed"}
 
 
-def test_it_is_switched_off_and_asks_for_no_protection_by_default(tmp_path: Path) -> None:
+def test_mqqp_is_off_and_asks_for_no_protection_by_default(tmp_path: Path) -> None:
     found = options_of(tmp_path, "")
     assert found == MqqpOptions()
     assert not found.enabled

@@ -86,7 +86,7 @@ def test_queues_are_made_with_options_owner_and_list_in_one_step(tmp_path: Path)
         ("label = 'x'", "missing required field `name`"),
     ],
 )
-def test_entries_that_cannot_be_are_refused(tmp_path: Path, line: str, said: str) -> None:
+def test_wrong_entries_are_refused(tmp_path: Path, line: str, said: str) -> None:
     with pytest.raises(UsageError) as why:
         load(entries_of(tmp_path, f"{TEXT}\n[[queue]]\n{line}\n"))
     assert said in str(why.value)

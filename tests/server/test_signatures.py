@@ -51,8 +51,8 @@ def test_key_certificate_files_and_folders_are_read(files: Path) -> None:
     )
     assert trust.signer is not None
     assert trust.signer.certificate == signer("rsa").certificate
-    believed = [signer(kind).certificate for kind in ("ecdsa", "dsa", "rsa")]
-    assert list(trust.trusted) == believed
+    trusted = [signer(kind).certificate for kind in ("ecdsa", "dsa", "rsa")]
+    assert list(trust.trusted) == trusted
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Disk]:
     made.watch.stop()
 
 
-def test_the_manager_hears_when_room_gets_low_and_when_there_is_enough_again(
+def test_the_manager_is_notified_when_room_gets_low_and_when_there_is_enough_again(
     disk: Disk, tmp_path: Path
 ) -> None:
     async def story() -> None:

@@ -145,7 +145,7 @@ def test_a_message_goes_from_one_server_to_another_and_its_receipt_comes_back(tm
 
 @pytest.mark.srmp("T-29")
 @pytest.mark.spec("SR-218", "SR-232")
-def test_a_sender_learns_in_its_own_queue_what_became_of_the_message(tmp_path: Path) -> None:
+def test_a_sender_is_notified_in_its_own_queue_what_became_of_the_message(tmp_path: Path) -> None:
     async def scene() -> None:
         async with site(tmp_path / "a") as a, site(tmp_path / "b") as b:
             await a.create("replies")
@@ -285,7 +285,7 @@ def test_an_address_of_srmp_that_is_in_use_is_named(tmp_path: Path) -> None:
     assert "the settings of [srmp]" in said
 
 
-@pytest.mark.parametrize("anonymous", [False, True], ids=["users alone", "everybody"])
+@pytest.mark.parametrize("anonymous", [False, True], ids=["users alone", "everyone"])
 def test_where_users_are_known_a_new_queue_is_open_to_other_managers_only_if_that_was_chosen(
     tmp_path: Path, anonymous: bool
 ) -> None:

@@ -22,7 +22,7 @@ COLLECTOR = "http://127.0.0.1:4318/v1/traces"
         ({"service_name": ""}, "tracing.service_name is empty"),
     ],
 )
-def test_what_cannot_be_is_refused(chosen: dict[str, object], why: str) -> None:
+def test_wrong_settings_are_refused(chosen: dict[str, object], why: str) -> None:
     with pytest.raises(UsageError, match=why):
         TracingOptions(**chosen)  # type: ignore[arg-type]
 

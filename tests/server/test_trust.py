@@ -32,7 +32,7 @@ def test_a_certificate_of_our_own_leaves_the_systems_trust() -> None:
 
 
 @pytest.mark.parametrize("name", ["ca_file", "certificate"])
-def test_a_file_that_is_none_is_named(tmp_path: Path, name: str) -> None:
+def test_a_file_without_a_certificate_is_named(tmp_path: Path, name: str) -> None:
     bad = tmp_path / "x.pem"
     bad.write_text("x")
     given: dict[str, Any] = {name: bad} | ({"key": bad} if name == "certificate" else {})

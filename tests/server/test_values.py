@@ -40,7 +40,7 @@ def test_a_host_may_have_a_port(name: str) -> None:
         (check_url, "http://h:x"),
     ],
 )
-def test_what_is_none_is_refused_by_name(check: Callable[[str, str], None], value: str) -> None:
+def test_wrong_values_are_refused_by_name(check: Callable[[str, str], None], value: str) -> None:
     with pytest.raises(UsageError) as refused:
         check("t.x", value)
     assert str(refused.value).startswith(f"t.x has {value!r}, which is not ")

@@ -35,7 +35,7 @@ def test_a_server_takes_posts_and_describes_its_endpoints(tmp_path: Path) -> Non
     play(tmp_path, scene)
 
 
-def test_it_is_under_the_rules_of_the_api(tmp_path: Path) -> None:
+def test_wsrm_is_under_the_rules_of_the_api(tmp_path: Path) -> None:
     async def scene(harness: Harness) -> None:
         wrong = ((b"authorization", b"Bearer guessed"),)
         answer = await harness.data.request("POST", ORDERS, b"", headers=wrong)
@@ -78,7 +78,7 @@ def test_each_start_draws_another_seed(tmp_path: Path) -> None:
     assert {len(seed) for seed in seeds} == {SEED_BITS // 8}
 
 
-def test_new_queues_are_not_opened_to_everybody_for_it(tmp_path: Path) -> None:
+def test_new_queues_are_not_opened_to_every_user_for_wsrm(tmp_path: Path) -> None:
     assert not prepare(Settings(folder=tmp_path)).anonymous_senders
 
 

@@ -76,7 +76,7 @@ def from_text(folder: Path, text: str) -> WsrmOptions:
     return load(file).table(WsrmOptions)
 
 
-def test_it_is_on_by_default_and_as_the_protocol_has_it() -> None:
+def test_wsrm_is_on_by_default_and_as_the_protocol_has_it() -> None:
     options = load().table(WsrmOptions)
     assert options == WsrmOptions()
     assert options.enabled

@@ -14,7 +14,7 @@ from tests.spark.crash.standalone import master, worker
 
 @pytest.mark.long
 @pytest.mark.timeout(900)
-def test_a_worker_that_is_killed_in_the_middle_of_a_write(tmp_path: Path) -> None:
+def test_a_write_goes_on_after_a_worker_was_killed(tmp_path: Path) -> None:
     fault = Fault("node", "staging", 1)
     with ground(tmp_path) as server, ExitStack() as cluster:
         address = cluster.enter_context(master(tmp_path))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def test_a_server_with_tls_and_users(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_server_with_tls_and_users_is_read_with_a_token(spark: SparkSession, tmp_path: Path) -> None:
     root = User(name="root", token_sha256=sha256(b"secret").hexdigest(), groups=("administrators",))
     (tmp_path / "token").write_text("secret\n")
     with served(tmp_path / "store", certificate=PEM, users=(root,)) as server:

@@ -16,7 +16,7 @@ READ = {"url": "http://127.0.0.1:8480", "queue": "orders"}
 STREAM = READ | {"consumer": "lake"}
 
 
-def test_a_stream_with_everything() -> None:
+def test_a_stream_takes_every_option() -> None:
     options = parse_reading(
         {
             "URL": "https://queues.example:8480",
@@ -53,7 +53,7 @@ def test_what_is_not_given_has_its_default() -> None:
     assert parse_reading(READ, SOURCE).consumer == ""
 
 
-def test_a_sink_with_everything() -> None:
+def test_a_sink_takes_every_option() -> None:
     options = parse_writing(
         READ
         | {

@@ -34,7 +34,7 @@ def test_without_a_word_there_is_the_default() -> None:
 @pytest.mark.parametrize(
     "value", ["first", '{"orders": -1}', '{"orders": "first"}', "[1]", '{"a": {"b": {}}}', '{"orders": "5"}']
 )
-def test_a_start_that_is_none_is_refused(value: str) -> None:
+def test_a_malformed_start_is_refused(value: str) -> None:
     with pytest.raises(BadOption, match="the option startingOffset is earliest, latest, or JSON such as"):
         parse_positions({"startingOffset": value}, "starting", "earliest")
 

@@ -37,7 +37,7 @@ def test_a_message_has_all_its_columns(desk: Desk) -> None:
     assert desk.bodies(queue) == ["grüße"], "nothing was taken away"
 
 
-def test_several_queues_a_projection_and_filters(desk: Desk) -> None:
+def test_several_queues_are_read_with_a_projection_and_filters(desk: Desk) -> None:
     one = desk.queue("red-a", [f"a{number}" for number in range(10)])
     two = desk.queue("red-b", ["b0", "b1"])
     desk.queue("blue", ["c"])
@@ -65,7 +65,7 @@ def test_several_queues_a_projection_and_filters(desk: Desk) -> None:
         desk.spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
 
 
-def test_large_bodies_and_no_messages(desk: Desk) -> None:
+def test_large_bodies_and_empty_queues_are_read(desk: Desk) -> None:
     large = "x" * 5_000_000
     queue = desk.queue("large", ["small", large, large + "y", "end"])
     rows = desk.read(queue, "body_size bigint, body binary").collect()

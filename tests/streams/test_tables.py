@@ -106,7 +106,7 @@ def test_a_protocol_has_five_tables_of_its_own() -> None:
         ),
     ],
 )
-def test_a_record_is_written_and_read_as_ever(
+def test_a_record_is_written_and_read_with_unchanged_bytes(
     table: Table[Any], key: bytes, record: msgspec.Struct, encoded: str
 ) -> None:
     assert table.encode(key, record).hex() == encoded

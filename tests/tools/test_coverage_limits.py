@@ -19,7 +19,7 @@ def test_the_rooms_below_the_store_are_measured() -> None:
     assert rooms_without_io(text) == ["base", "wire", "queueing", "streams", "other", "protocols"]
 
 
-def test_all_of_ours_exist() -> None:
+def test_every_measured_room_exists() -> None:
     rooms = rooms_without_io((ROOT / "pyproject.toml").read_text())
     assert {"base", "wire", "queueing", "protocols"} <= {*rooms}
     assert [room for room in rooms if not (ROOT / "src" / "reliquary" / room).is_dir()] == []

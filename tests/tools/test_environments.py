@@ -60,7 +60,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     return made
 
 
-def test_it_is_made_once_and_says_with_which_python(
+def test_an_environment_is_made_once_and_says_with_which_python(
     project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:
     project.environment.ensure()
@@ -76,14 +76,14 @@ def test_it_is_made_once_and_says_with_which_python(
     assert capsys.readouterr().out == ""
 
 
-def test_it_is_made_anew_when_the_lock_changes(project: Project) -> None:
+def test_an_environment_is_made_anew_when_the_lock_changes(project: Project) -> None:
     project.environment.ensure()
     project.lock.write_text("one==1.1\n")
     project.environment.ensure()
     assert len(project.steps) == 6
 
 
-def test_it_is_made_anew_when_the_interpreter_changes(project: Project) -> None:
+def test_an_environment_is_made_anew_when_the_interpreter_changes(project: Project) -> None:
     project.environment.ensure()
     rebuilt = Interpreter(SOME.path, SOME.version, "3.12.1 (main) [Clang]")
     Environment(project.environment.folder, rebuilt).ensure()
@@ -111,7 +111,7 @@ def test_a_package_index_that_does_not_answer_is_named(
         project.environment.ensure()
 
 
-def test_one_that_cannot_be_made_is_not_taken_for_made(project: Project) -> None:
+def test_an_environment_that_cannot_be_made_is_not_taken_for_made(project: Project) -> None:
     project.failing = "--requirement"
     with pytest.raises(NotMade, match=r"--requirement failed\ncould not make \.venvs/3\.12\.1"):
         project.environment.ensure()
@@ -157,7 +157,7 @@ def test_an_interpreter_is_described_by_itself(tmp_path: Path) -> None:
     assert interpreter_at("/bin/false") is None
 
 
-def test_one_that_is_made_is_used_while_another_is_being_made(project: Project) -> None:
+def test_an_environment_is_used_while_another_is_being_made(project: Project) -> None:
     project.environment.ensure()
     project.environment.ensure_spark()
     with project.lock.open() as guard:

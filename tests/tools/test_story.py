@@ -64,7 +64,7 @@ def test_a_port_or_an_address_that_is_in_use_is_left_to_its_owner() -> None:
         assert free_mqqb_host(201) not in {host, "127.0.0.1"}
 
 
-def test_a_port_that_cannot_be_gives_way_to_one_that_can() -> None:
+def test_an_impossible_port_gives_way_to_a_possible_one() -> None:
     assert 0 < free_port(65_536) < 65_536
 
 

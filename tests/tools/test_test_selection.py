@@ -22,7 +22,9 @@ from tools.test_selection import ROOT, SERVERS, mentions_spark, pytest_command, 
         pytest.param(["-m", "long"], ["-m long"], ["not long"], id="marks of one's own"),
     ],
 )
-def test_the_pytest_call(given: list[str], has: list[str], has_not: list[str]) -> None:
+def test_the_arguments_decide_on_the_pytest_call(
+    given: list[str], has: list[str], has_not: list[str]
+) -> None:
     python, *call = pytest_command(Path("bin/python"), given)
     assert python == "bin/python"
     text = " ".join(call[2:])
@@ -30,7 +32,7 @@ def test_the_pytest_call(given: list[str], has: list[str], has_not: list[str]) -
     assert [part for part in has_not if part in text] == []
 
 
-def test_all_is_run_but_what_starts_processes_needs_spark_or_searches_seeds() -> None:
+def test_tests_that_start_processes_need_spark_or_search_seeds_are_left_out() -> None:
     everything, *ignored = without_servers()
     assert everything == "tests"
     assert {f"--ignore=tests/{folder}" for folder in SERVERS} < {*ignored}

@@ -79,6 +79,6 @@ def test_an_id_that_does_not_exist_gets_one_sentence_and_exit_code_1(
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"]])
-def test_without_an_id_it_prints_its_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_an_id_the_usage_is_printed(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert where.main(arguments) == 2
     assert capsys.readouterr().err.startswith("usage: ./dev where ID")

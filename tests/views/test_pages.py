@@ -30,7 +30,7 @@ def test_a_query_asks_for_a_page() -> None:
 
 
 @pytest.mark.parametrize("limit", ["0", "-1", "x", "", str(LARGEST_PAGE + 1), "9" * 50, "²"])
-def test_a_limit_that_cannot_be_is_refused(limit: str) -> None:
+def test_an_impossible_limit_is_refused(limit: str) -> None:
     with pytest.raises(UsageError, match="limit is"):
         wanted_page(None, limit)
 

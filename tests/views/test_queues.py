@@ -50,7 +50,7 @@ def test_readers_who_wait_are_counted() -> None:
     assert view.readers_waiting == 1
 
 
-def test_an_unknown_queue_is_none() -> None:
+def test_an_unknown_queue_has_no_view() -> None:
     assert views.queue(Bench("orders").state, "nothing") is None
 
 

@@ -17,7 +17,7 @@ PUBLIC_KEY_RAW = bytes.fromhex("06020000 00a40000 52534131 10000000 01000100 018
 
 
 @pytest.mark.spec("QB-093")
-def test_a_session_key_both_ways_the_lowest_byte_first() -> None:
+def test_a_session_key_is_written_and_read_with_the_lowest_byte_first() -> None:
     assert SESSION_KEY.encode() == SESSION_KEY_RAW
     assert SessionKeyBlob.decode(SESSION_KEY_RAW) == SESSION_KEY
 

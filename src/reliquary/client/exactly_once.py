@@ -91,8 +91,9 @@ class AsyncExactlyOnce:
     async def recover(self) -> Recovered:
         """End the transactions that a crash interrupted between prepare and commit.
 
-        Run it at the start, or let the first step do it.  Beside instances that are at work it does
-        no harm: a step that was prepared and not yet decided is undone, and its message comes again.
+        Run it at the start, or let the first step do it.  It may run beside
+        instances that are at work: a step that was prepared and not yet decided is undone, and its
+        message comes again.
         """
         await self._decisions.make_table()
         decided = await self._decisions.committed()  # before the manager is asked for its open transactions

@@ -383,7 +383,7 @@ class RemoteTransport:
     def _plane(self, noun: Noun[Any]) -> Wire:
         return self._data if noun.plane is Plane.DATA else self._control
 
-    # -- traffic; to ask again does no harm
+    # -- traffic; a repeated request changes nothing more
 
     async def set_online(self, *, online: bool) -> ManagerInfo:
         """Take the manager offline, or bring it online."""

@@ -44,7 +44,7 @@ class Alarm:
             self.renew()
 
     def renew(self) -> None:
-        """Wake the engine when the next timer is due; to wake it when none is due does no harm."""
+        """Wake the engine when the next timer is due; a call when none is due changes nothing."""
         at = self.timers.next()
         if at is not None and (self._handle is None or at < self._due):
             if self._handle is not None:

@@ -25,7 +25,7 @@ def signature_trust(options: SrmpOptions) -> Trust:
     signer = None if key is None or certificate is None else _signer(key, certificate)
     files = (file for place in options.trusted_certificates for file in _files(place))
     with naming("srmp.trusted_certificates"):
-        believed = dict.fromkeys(each for file in files for each in _believed(file))
+        trusted = dict.fromkeys(each for file in files for each in _trusted(file))
     allowed = {
         Obsolete.SHA1: options.allow_sha1,
         Obsolete.MD5: options.allow_md5,
@@ -33,7 +33,7 @@ def signature_trust(options: SrmpOptions) -> Trust:
     }
     return Trust(
         signer=signer,
-        trusted=tuple(believed),
+        trusted=tuple(trusted),
         allowed=frozenset(each for each, is_allowed in allowed.items() if is_allowed),
     )
 
@@ -51,7 +51,7 @@ def _signer(key: Path, certificate: Path) -> Signer:
         raise UsageError(f"srmp.signing_key {key} and srmp.signing_certificate {certificate}: {why}") from why
 
 
-def _believed(file: Path) -> tuple[x509.Certificate, ...]:
+def _trusted(file: Path) -> tuple[x509.Certificate, ...]:
     pem = _content(file)
     try:
         return read_certificates(pem)

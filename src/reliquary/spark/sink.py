@@ -10,7 +10,7 @@ once: Spark takes the batch for done when all have it.  If the driver falls in b
 again, and the managers that have it change nothing.
 
 Spark may call commit again for a batch that is there, and abort after a commit that worked and whose answer
-was lost; both are harmless.  A stream is known by the id of its query, which lives in the checkpoint together
+was lost; both are harmless.  A stream is known by the id of its query, which is in the checkpoint together
 with the numbers of the batches; a batch write by its `runId`, or by a name drawn when it is planned.
 """
 

@@ -13,7 +13,7 @@ from tests.client.served import served
 from tests.client.sync.mirror import differences
 
 
-def test_it_is_the_image_of_the_async_one() -> None:
+def test_each_method_has_an_async_counterpart() -> None:
     assert differences(Agent, AsyncAgent, inside={"open"}) == []
     assert differences(Receiving, AsyncReceiving, inside={"begin", "join", "part", "end"}) == []
 
@@ -25,7 +25,7 @@ def fail(agent: Agent) -> None:
         raise KeyError
 
 
-def test_both_ways_in_blocks_of_a_thread(tmp_path: Path) -> None:
+def test_messages_go_both_ways_in_blocks_of_a_thread(tmp_path: Path) -> None:
     with (
         served(tmp_path / "server") as running,
         reliquary.connect(running.data, control=running.control) as there,
@@ -53,12 +53,12 @@ def test_both_ways_in_blocks_of_a_thread(tmp_path: Path) -> None:
             assert list(agent.consume("replies", timeout=0)) == []
             assert agent.status().waiting == 0
             assert agent.destination("orders").endswith("/httpr/mq#orders")
-        agent.close()  # once more does no harm
+        agent.close()  # a second close does nothing
         with pytest.raises(reliquary.BadRequest, match="closed"):
             agent.flush()
 
 
-def test_one_that_cannot_be_opened_leaves_no_thread(tmp_path: Path) -> None:
+def test_an_agent_that_cannot_be_opened_leaves_no_thread(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("not a store")
     with pytest.raises(reliquary.StoreUnusable):
         reliquary.agent(tmp_path, "http://host", name="laptop/app")

@@ -7,5 +7,5 @@ from reliquary.client.sync.consumer import Consumer
 from tests.client.sync.mirror import differences
 
 
-def test_it_is_the_image_of_the_async_one() -> None:
+def test_each_method_has_an_async_counterpart() -> None:
     assert differences(Consumer, AsyncConsumer, inside={"take", "fetch", "leave", "close"}) == []

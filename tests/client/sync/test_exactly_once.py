@@ -7,6 +7,6 @@ from reliquary.client.sync.exactly_once import ExactlyOnce, Step
 from tests.client.sync.mirror import differences
 
 
-def test_it_is_the_image_of_the_async_one() -> None:
+def test_each_method_has_an_async_counterpart() -> None:
     assert differences(ExactlyOnce, AsyncExactlyOnce, inside={"begin", "end", "undo"}) == []
     assert differences(Step, AsyncStep, inside=set()) == []

@@ -12,7 +12,7 @@ from reliquary import AsyncManager, Manager, ReliquaryError
 from tests.client.sync.mirror import differences
 
 
-def test_it_is_the_image_of_the_async_one() -> None:
+def test_each_method_has_an_async_counterpart() -> None:
     found = differences(Manager, AsyncManager, inside=set())
     assert [name for name in found if not name.startswith("queue:")] == []
 

@@ -8,7 +8,7 @@ from reliquary.client.sync.queue import OpenQueue
 from tests.client.sync.mirror import differences
 
 
-def test_it_is_the_image_of_the_async_one() -> None:
+def test_each_method_has_an_async_counterpart() -> None:
     found = differences(Queue, AsyncQueue, inside={"inside", "pages"})
     assert found == ["name"]  # an attribute there, a property here
 

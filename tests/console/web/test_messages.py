@@ -50,7 +50,7 @@ def test_a_message_that_was_sent_from_the_page_is_shown_with_all_its_forms(tmp_p
     play(tmp_path, scene)
 
 
-def test_a_priority_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_a_wrong_priority_is_refused(tmp_path: Path) -> None:
     async def scene(harness: Harness) -> None:
         reader = Reader(harness)
         for priority in ("x", "8"):

@@ -72,7 +72,7 @@ def test_a_transaction_in_doubt_is_decided_by_a_person(tmp_path: Path) -> None:
     play(tmp_path, scene)
 
 
-def test_a_key_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_a_malformed_key_is_refused(tmp_path: Path) -> None:
     async def scene(harness: Harness) -> None:
         assert (
             "the key is a number" in (await Reader(harness).read("/console/record/channels?key=x", 400)).text

@@ -133,5 +133,5 @@ def test_the_session_that_was_not_used_longest_makes_room(monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("cookie", ["", "x", "=;=", f"{COOKIE}", "\xff=\xfe", "a=b; a"])
-def test_cookies_that_are_none_are_passed_over(cookie: str) -> None:
+def test_malformed_cookies_are_ignored(cookie: str) -> None:
     assert cookie_of(Asked(cookie)) == ""

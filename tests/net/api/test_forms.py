@@ -37,7 +37,7 @@ def request(body: bytes, *fields: tuple[bytes, bytes]) -> Request:
         (b"", Form.JSON),
     ],
 )
-def test_the_form_of_a_media_type(value: bytes, form: Form) -> None:
+def test_a_media_type_names_its_form(value: bytes, form: Form) -> None:
     assert preferred(value) is form
     assert forms_of(request(b"", (b"Host", b"x"), (b"Content-Type", value)))[0] is form
     assert forms_of(request(b"", (b"ACCEPT", value)))[1] is form

@@ -82,7 +82,7 @@ def test_a_message_from_the_disk_is_shown_as_one_from_memory(message: Message) -
     )
 
 
-def test_moments() -> None:
+def test_moments_are_written_in_utc_up_to_the_year_9999() -> None:
     assert moment(0) == "1970-01-01T00:00:00Z"
     assert moment(1_700_000_000_123_456) == "2023-11-14T22:13:20.123456Z"
     assert moment(10**40) == "9999-12-31T23:59:59Z"
@@ -172,7 +172,7 @@ def test_fields_of_httpr_are_chosen_and_shown_and_left_out_where_there_are_none(
         ({"tracestate": "a=1"}, "tracestate means nothing without traceparent"),
     ],
 )
-def test_a_name_that_is_none_is_refused(given: dict[str, object], why: str) -> None:
+def test_a_malformed_name_is_refused(given: dict[str, object], why: str) -> None:
     with pytest.raises(UsageError, match=re.escape(why)):
         message_of(msgspec.convert(given, MessageIn))
 

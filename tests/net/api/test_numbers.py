@@ -27,7 +27,7 @@ from reliquary.queueing.model.tables import LAST_ID
 from tests.net.api.harness import SeededChance, refusal
 
 
-def test_waits_and_holds_at_their_ends() -> None:
+def test_the_least_and_the_longest_waits_and_holds_are_taken() -> None:
     assert wait_of(None) == FOREVER_WAIT
     assert wait_of(0) == 0
     assert wait_of(604_800) == LONGEST_WAIT
@@ -37,7 +37,7 @@ def test_waits_and_holds_at_their_ends() -> None:
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf, -0.001, 604_800.001])
-def test_what_is_no_time_to_wait(number: float) -> None:
+def test_a_wrong_time_to_wait_is_refused(number: float) -> None:
     assert refusal(lambda: wait_of(number)) == f"timeout is 0 to 604800 seconds or null, not {number}"
 
 
@@ -58,11 +58,11 @@ def test_every_lookup_id_is_read(number: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "-1", "+1", " 1", "1.0", "0x1", "٣", "²", str(LAST_ID + 1), "9" * 5000])
-def test_what_is_no_lookup_id(text: str) -> None:
+def test_a_malformed_lookup_id_is_refused(text: str) -> None:
     assert f"from 0 to {LAST_ID}" in refusal(lambda: lookup_id_of(text))
 
 
-def test_ids_of_messages() -> None:
+def test_ids_of_messages_are_read_or_refused() -> None:
     guid = UUID("0c44cb60-0000-4000-8000-000000000007")
     assert object_id_of("correlation", f"{guid}\\7") == ObjectId(guid, 7)
     for text in (

@@ -77,7 +77,7 @@ def test_a_wait_without_a_message_ends_with_an_empty_list() -> None:
     play(scene)
 
 
-def test_a_client_that_hangs_up_waits_no_longer_and_swallows_no_message() -> None:
+def test_a_client_that_hangs_up_waits_no_longer_and_takes_no_message() -> None:
     async def scene(harness: Harness) -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", harness.port)
         body = json.dumps({"timeout": None}).encode()
@@ -175,7 +175,7 @@ def test_one_request_acknowledges_and_receives() -> None:
     play(scene)
 
 
-def test_an_acknowledgement_with_a_name_that_is_none_changes_nothing() -> None:
+def test_an_acknowledgement_with_a_malformed_name_changes_nothing() -> None:
     async def scene(harness: Harness) -> None:
         await harness.send("orders", "a")
         held = await harness.ok("POST", RECEIVE, {"hold": 60})
@@ -356,7 +356,7 @@ def test_a_lookup_can_take_or_hold_the_message() -> None:
         ),
     ],
 )
-def test_a_lookup_that_cannot_be(given: object, expected: tuple[int, str]) -> None:
+def test_an_impossible_lookup_is_refused(given: object, expected: tuple[int, str]) -> None:
     async def scene(harness: Harness) -> None:
         assert (await harness.refused("POST", on("orders", "lookup"), given))[:2] == expected
 
@@ -373,7 +373,7 @@ def test_a_dead_letter_says_why_it_is_there() -> None:
     play(scene)
 
 
-def test_a_queue_that_is_not_there() -> None:
+def test_a_missing_queue_is_refused() -> None:
     async def scene(harness: Harness) -> None:
         for method, verb in (("POST", "receive"), ("POST", "peek"), ("GET", "messages")):
             assert (await harness.refused(method, on("none", verb)))[:2] == (404, "QUEUE_NOT_FOUND")

@@ -176,7 +176,7 @@ def test_what_is_not_json_is_refused_with_the_place() -> None:
     play(scene)
 
 
-def test_a_queue_that_is_not_there_and_one_that_takes_nothing() -> None:
+def test_a_missing_queue_and_one_that_takes_nothing_are_refused() -> None:
     async def scene(harness: Harness) -> None:
         assert (await harness.refused("POST", on("none", "messages"), {}))[:2] == (404, "QUEUE_NOT_FOUND")
         assert (await harness.refused("POST", on("system$;deadletter", "messages"), {}))[:2] == (
@@ -244,7 +244,7 @@ def test_a_message_moves_to_a_subqueue() -> None:
         pytest.param({"target": "orders;retry"}, (400, "INVALID_PARAMETER"), id="nothing to move"),
     ],
 )
-def test_a_move_that_cannot_be(given: object, expected: tuple[int, str]) -> None:
+def test_an_impossible_move_is_refused(given: object, expected: tuple[int, str]) -> None:
     async def scene(harness: Harness) -> None:
         await harness.create("orders;retry")
         await harness.send("orders", "a")

@@ -117,7 +117,7 @@ def test_a_wait_inside_a_transaction_ends_with_it() -> None:
 
 
 @pytest.mark.parametrize("step", ["commit", "abort", "prepare"])
-def test_a_transaction_that_never_was_or_has_no_guid(step: str) -> None:
+def test_an_unknown_transaction_and_one_without_a_guid_are_refused(step: str) -> None:
     async def scene(harness: Harness) -> None:
         refused = await harness.refused("POST", f"/transactions/{UNKNOWN}/{step}")
         assert refused[:2] == (409, "TRANSACTION_SEQUENCE")

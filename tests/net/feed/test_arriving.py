@@ -194,7 +194,9 @@ def test_memory_holds_a_few_batches_of_a_long_part(client: FeedClient, queue: Qu
         ("/stages/q/one/0/a?queue=orders", b"", "a batch is a string with a number"),
     ],
 )
-def test_what_is_wrong_is_said(server: Served, path: str, body: bytes, sentence: str) -> None:
+def test_a_wrong_request_is_refused_with_the_reason(
+    server: Served, path: str, body: bytes, sentence: str
+) -> None:
     status, code, error = refused(server.data, "PUT", path, body)
     assert (status, code) == (400, "INVALID_PARAMETER")
     assert sentence in error

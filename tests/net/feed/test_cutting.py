@@ -60,7 +60,7 @@ def test_no_part_is_much_larger_than_its_share(given: list[int], parts: int) -> 
         assert part.bytes + ROW * part.rows <= sum(weights) / parts + max(weights)
 
 
-def test_nothing_is_a_plan_too() -> None:
+def test_an_empty_range_has_a_plan() -> None:
     assert Admission(5, None).plan(3, 9, 4) == PlanOut("9", 0, 0, ())
 
 

@@ -9,7 +9,7 @@ from tests.net.feed.asked import call
 from tests.server.endpoints import endpoint_of
 
 
-def test_its_paths_are_its_own(server: Served) -> None:
+def test_the_paths_of_feeds_are_not_those_of_the_api(server: Served) -> None:
     routes = endpoint_of(server.server, ApiEndpoint).feeds.routes()
     assert not set(routes) & set(ROUTES)
     for shape, methods in routes.items():

@@ -97,7 +97,7 @@ def test_a_queue_that_was_made_anew_is_another(client: FeedClient, qm: Manager, 
         ("DELETE", "/queues/{}/consumers", None, "the name of the consumer is missing"),
     ],
 )
-def test_what_is_wrong_is_said(
+def test_a_wrong_request_is_refused_with_the_reason(
     server: Served, queue: Queue, method: str, path: str, body: object, sentence: str
 ) -> None:
     status, code, error = refused(server.data, method, path.format(queue.name), body)
@@ -164,6 +164,6 @@ def test_who_may_not_peek_sees_no_feed(tmp_path: Path) -> None:
         assert [each.name for each in hers.consumers("secret")] == ["lake"]
 
 
-def test_a_token_that_cannot_be_one_is_refused() -> None:
+def test_a_malformed_token_is_refused() -> None:
     with pytest.raises(BadRequest, match="a token is made of"):
         FeedClient("http://127.0.0.1:1", token="a b")

@@ -101,7 +101,9 @@ def test_an_empty_feed_has_an_empty_plan(client: FeedClient, queue: Queue) -> No
         ({"after": "0", "until": "9999999"}, "a place in this feed is 0 to"),
     ],
 )
-def test_what_is_wrong_is_said(server: Served, queue: Queue, body: object, sentence: str) -> None:
+def test_a_wrong_request_is_refused_with_the_reason(
+    server: Served, queue: Queue, body: object, sentence: str
+) -> None:
     status, code, error = refused(server.data, "POST", f"/queues/{queue.name}/plan", body)
     assert (status, code) == (400, "INVALID_PARAMETER")
     assert sentence in error

@@ -69,7 +69,9 @@ def test_a_writer_is_one_query(client: FeedClient, queue: Queue) -> None:
         ("GET", "/writers?query=q", None, "the query has no parameter 'query'"),
     ],
 )
-def test_what_is_wrong_is_said(server: Served, method: str, path: str, body: object, sentence: str) -> None:
+def test_a_wrong_request_is_refused_with_the_reason(
+    server: Served, method: str, path: str, body: object, sentence: str
+) -> None:
     status, code, error = refused(server.data, method, path, body)
     assert (status, code) == (400, "INVALID_PARAMETER")
     assert sentence in error

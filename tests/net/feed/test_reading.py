@@ -150,7 +150,9 @@ def test_a_range_without_rows_is_a_stream_with_a_schema(server: Served, queue: Q
         ("after=0&until=99999999", "a place in this feed is 0 to"),
     ],
 )
-def test_what_is_wrong_is_said(server: Served, queue: Queue, query: str, sentence: str) -> None:
+def test_a_wrong_request_is_refused_with_the_reason(
+    server: Served, queue: Queue, query: str, sentence: str
+) -> None:
     status, code, error = refused(server.data, "GET", f"/queues/{queue.name}/feed?{query}")
     assert (status, code) == (400, "INVALID_PARAMETER")
     assert sentence in error

@@ -92,7 +92,7 @@ def test_a_row_that_is_cut_off_is_damage() -> None:
         pytest.param(WHOLE[:25] + b"\xc6\xff\xff\xff\xff" + WHOLE[28:], id="a body beyond all numbers"),
     ],
 )
-def test_a_row_that_is_none_is_damage(row: bytes) -> None:
+def test_a_malformed_row_is_damage(row: bytes) -> None:
     assert refused(row)
     assert refused(WHOLE, row)
     assert refused(row, WHOLE)

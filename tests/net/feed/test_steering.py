@@ -64,7 +64,7 @@ def test_a_consumer_is_reset_to_each_kind_of_place(client: FeedClient, queue: Qu
     assert late.cursor >= numbers[2]
 
 
-def test_what_is_no_place_no_limit_or_no_consumer_is_refused(client: FeedClient, queue: Queue) -> None:
+def test_a_wrong_place_limit_or_consumer_is_refused(client: FeedClient, queue: Queue) -> None:
     client.open_consumer(queue.name, "lake", "earliest")
     with pytest.raises(BadRequest, match="a number or a time such as"):
         client.reset_consumer(queue.name, "lake", "soon")

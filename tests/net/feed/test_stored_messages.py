@@ -65,10 +65,10 @@ def test_each_position_gets_its_own_record(
     assert tags == [number if number in there else None for number in numbers]
 
 
-def test_what_is_at_hand_is_not_read_again() -> None:
+def test_records_that_were_read_already_are_not_read_again() -> None:
     disk = disk_with({number: Message.of(application_tag=number) for number in (1, 2)})
-    at_hand = {number: bytes([number]) for number in (2, 3)}
-    found = StoredMessages(disk).records([at(number) for number in (1, 2, 3, 4)], at_hand)
+    already_read = {number: bytes([number]) for number in (2, 3)}
+    found = StoredMessages(disk).records([at(number) for number in (1, 2, 3, 4)], already_read)
     assert found.begin == 0
     one, two, three, four = found.rows
     assert one is not None

@@ -61,7 +61,7 @@ def test_a_field_that_occurred_once_does_not_occur_in_later_rows_without_any() -
 
 
 @pytest.mark.parametrize("more", [{"nonsense": 1}, {"soap_body": 1, "nonsense": 2}, 7])
-def test_a_tail_that_is_none_is_damage(more: object) -> None:
+def test_a_malformed_tail_is_damage(more: object) -> None:
     *own, _ = msgspec.msgpack.decode(record(Message()))
     tail = msgspec.msgpack.encode([*own[3:], more])[1:]
     with pytest.raises(StoreDamage, match="does not decode"):

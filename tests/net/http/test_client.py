@@ -85,7 +85,7 @@ class TestRoundTrips:
 
         play(scene)
 
-    def test_https_is_spoken_and_a_stranger_is_refused(self) -> None:
+    def test_a_server_with_a_trusted_certificate_is_used_and_another_refused(self) -> None:
         async def scene() -> None:
             listener = Listener([everywhere(echo)], tls=server_context())
             _, port = await listener.listen()
@@ -181,7 +181,7 @@ class TestThePool:
 
         play(scene)
 
-    def test_one_who_is_cancelled_in_line_does_not_take_a_place_along(self) -> None:
+    def test_a_caller_that_is_cancelled_in_line_takes_no_slot(self) -> None:
         async def scene() -> None:
             desk = Desk()
             async with listening(desk) as (_, port), to(port, connections=1) as client:
@@ -204,7 +204,7 @@ class TestThePool:
 
         play(scene)
 
-    def test_a_closed_client_tells_those_in_flight_and_takes_no_more(self) -> None:
+    def test_a_closed_client_fails_requests_in_flight_and_takes_no_more(self) -> None:
         async def scene() -> None:
             desk = Desk()
             async with listening(desk) as (_, port), to(port, connections=1) as client:
@@ -394,7 +394,7 @@ class TestFailures:
     @pytest.mark.parametrize(
         "address", ["host:80", "ftp://host", "http://", "http://host/?q=1", "http://h/#f"]
     )
-    def test_an_address_that_is_none_is_refused(self, address: str) -> None:
+    def test_a_malformed_address_is_refused(self, address: str) -> None:
         with pytest.raises(UsageError, match="must be like"):
             HttpClient(address)
 

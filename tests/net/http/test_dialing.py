@@ -43,7 +43,7 @@ def test_a_request_to_a_server_that_is_not_reached_was_not_sent() -> None:
     play(scene)
 
 
-def test_the_usual_ports() -> None:
+def test_a_url_without_a_port_leads_to_the_usual_one() -> None:
     made: list[ssl.SSLContext] = []
 
     def context() -> ssl.SSLContext:
@@ -59,6 +59,6 @@ def test_the_usual_ports() -> None:
 
 
 @pytest.mark.parametrize("server", ["ftp://h", "http://", "h", "http://h:99999", "http://[::1"])
-def test_what_is_no_address(server: str) -> None:
+def test_a_malformed_url_is_refused(server: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         server_address(server, ServerAddresses())

@@ -227,7 +227,7 @@ class TestFailure:
 
         play(scene)
 
-    def test_a_server_that_never_answers(self) -> None:
+    def test_a_server_that_never_answers_is_given_up(self) -> None:
         async def scene() -> None:
             async with serving(silent(2)) as there, asking(there, response_time=seconds(0.02)) as here:
                 here.ask(1, wait=seconds(0.03))

@@ -275,7 +275,7 @@ class TestStreamed:
 
         play(scene)
 
-    def test_one_that_vanishes_is_reported_once_and_what_is_written_then_goes_nowhere(self) -> None:
+    def test_a_client_that_disconnects_is_reported_once_and_later_writes_are_dropped(self) -> None:
         async def scene() -> None:
             reported: list[str] = []
             desk = Desk()

@@ -263,7 +263,7 @@ class TestReading:
 class TestRoom:
     """Pieces of a request wait for room."""
 
-    def test_a_request_in_pieces(self) -> None:
+    def test_a_request_in_pieces_waits_for_room(self) -> None:
         async def scene() -> None:
             connection, transport = made()
             sink = ask(connection)

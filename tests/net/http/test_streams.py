@@ -121,7 +121,7 @@ class TestBodies:
         assert [sink.request.path for sink in sinks.all] == ["/in/q"]
         assert sinks.all[0].parts == []
 
-    def test_other_paths_are_whole_as_ever(self) -> None:
+    def test_bodies_of_other_paths_are_whole(self) -> None:
         sinks = Sinks()
         connection, transport = sinks.open()
         connection.data_received(post("/in", b"a") + post("/in/q", b"b") + post("/out", b"c"))
@@ -200,7 +200,7 @@ class TestBodies:
         assert bodies(transport.sent) == [(200, b"/in/q abcd")]
         assert transport.closed
 
-    def test_a_chunked_body_that_is_none_is_refused_and_its_sink_notified(self) -> None:
+    def test_a_malformed_chunked_body_is_refused_and_its_sink_notified(self) -> None:
         sinks = Sinks()
         connection, transport = sinks.open()
         connection.data_received(chunks("/in/q", b"abc")[:-5] + b"zz\r\n")
@@ -299,7 +299,7 @@ class TestRest:
 class TestTheEnd:
     @pytest.mark.parametrize("how", ["eof", "lost"])
     @pytest.mark.parametrize("held", [False, True])
-    def test_a_client_that_vanishes_in_the_middle_is_reported_to_the_sink_once(
+    def test_a_client_that_disconnects_in_the_middle_is_reported_to_the_sink_once(
         self, how: str, held: bool
     ) -> None:
         sinks = Sinks()

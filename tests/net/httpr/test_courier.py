@@ -138,7 +138,7 @@ class TestResponses:
     @pytest.mark.spec("HR-007", "HR-008")
     @pytest.mark.httpr("T03", "T04")
     @pytest.mark.parametrize("form", ["length", "one-byte chunks", "chunks of 7", "until the end"])
-    def test_split_at_every_byte(self, form: str) -> None:
+    def test_a_response_split_at_any_byte_is_whole(self, form: str) -> None:
         answer = {
             "length": http(self.BATCH),
             "one-byte chunks": http_chunked(self.BATCH, 1),
@@ -265,7 +265,7 @@ class TestFailure:
             "no terminator, chunked",
         ],
     )
-    def test_what_is_no_response(self, answer: bytes, failure: Failure, why: str) -> None:
+    def test_a_wrong_response_is_a_failure(self, answer: bytes, failure: Failure, why: str) -> None:
         async def scene() -> None:
             first, third = http(committed(1)), http(committed(3))
             async with serving(answering(first, answer, third)) as there, desk(there) as here:
@@ -309,7 +309,7 @@ class TestFailure:
 
         play(scene)
 
-    def test_no_listener(self) -> None:
+    def test_a_server_without_a_listener_is_no_connection(self) -> None:
         async def scene() -> None:
             async with desk(f"http://127.0.0.1:{free_port()}") as here:
                 here.push(1, 2)
@@ -322,7 +322,7 @@ class TestFailure:
     @pytest.mark.parametrize(
         "server", ["http://no-such-host.invalid", "http://a..b", "http://h:99999", "ftp://h"]
     )
-    def test_an_address_that_is_none(self, server: str) -> None:
+    def test_a_malformed_address_is_a_failure(self, server: str) -> None:
         async def scene() -> None:
             async with desk(server) as here:
                 here.push(1, 2)
@@ -332,7 +332,7 @@ class TestFailure:
 
         play(scene)
 
-    def test_a_path_that_is_none_has_no_address_but_what_left_before_it_is_lost(self) -> None:
+    def test_a_malformed_path_has_no_address_and_an_earlier_request_is_lost(self) -> None:
         async def scene() -> None:
             async with serving(silent(1)) as there, desk(there) as here:
                 bad = SendRequest(2, 1, 1, here.url + " x", push(1))
@@ -346,7 +346,7 @@ class TestFailure:
 
         play(scene)
 
-    def test_a_server_that_is_not_trusted(self, tmp_path: Path) -> None:
+    def test_a_server_that_is_not_trusted_is_a_failure(self, tmp_path: Path) -> None:
         ours, theirs = Authority(tmp_path, "ours"), Authority(tmp_path, "theirs")
         certificates = {True: ours.vouch("peer.example"), False: theirs.vouch("other.example")}
 
@@ -391,7 +391,7 @@ def turn(to: float) -> None:
 class TestTime:
     """A response that stands still for too long is given up."""
 
-    def test_a_server_that_never_answers(self) -> None:
+    def test_a_server_that_never_answers_is_given_up(self) -> None:
         async def scene() -> None:
             async with serving(silent(2)) as there, desk(there, response_time=seconds(60)) as here:
                 here.push(1, 2)
@@ -497,7 +497,7 @@ class TestEpochs:
 
         play(scene)
 
-    def test_hanging_up_reports_nothing_and_an_older_epoch_is_no_matter(self) -> None:
+    def test_hanging_up_reports_nothing_and_an_older_epoch_is_ignored(self) -> None:
         async def scene() -> None:
             async with serving(silent(2), answering()) as there, desk(there) as here:
                 here.push(1, 2, epoch=3)
@@ -511,7 +511,7 @@ class TestEpochs:
 
         play(scene)
 
-    def test_an_epoch_that_ends_while_it_connects(self) -> None:
+    def test_an_epoch_that_ends_while_it_connects_is_not_reported(self) -> None:
         async def scene() -> None:
             async with serving(answering()) as there, desk(there) as here:
                 here.push(1, epoch=1)

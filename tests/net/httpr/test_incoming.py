@@ -81,7 +81,7 @@ class TestLarge:
         assert b"".join(store.bodies[1]) == b"".join(store.bodies[2]) == DATA
         assert store.dropped == []
 
-    def test_one_that_dies_is_dropped_with_all_that_was_stored_before(self) -> None:
+    def test_a_response_that_is_cut_off_is_dropped_with_all_that_was_stored(self) -> None:
         store = BodyStore(at_once=False)
         incoming = self.fed(store, DATA, DATA)
         for _ in range(LARGE // PIECE + 3):
@@ -133,7 +133,7 @@ class TestLarge:
 class TestFailure:
     """The first thing that is wrong counts."""
 
-    def test_another_status(self) -> None:
+    def test_another_status_is_a_bad_response(self) -> None:
         incoming = Watched(BodyStore())
         incoming.begun(503, [])
         incoming.taken(b"<html>")
@@ -142,13 +142,13 @@ class TestFailure:
         assert incoming.why == "the status is 503, not 200"
         assert incoming.changes == 1
 
-    def test_what_is_no_http(self) -> None:
+    def test_bytes_that_are_no_http_are_a_bad_response(self) -> None:
         incoming = Watched(BodyStore())
         incoming.failed(BadResponse("what?"))
         incoming.failed(ConnectionLost("later", began=False))
         assert (incoming.failure, incoming.why) == (Failure.BAD_RESPONSE, "what?")
 
-    def test_more_than_it_may_carry(self) -> None:
+    def test_a_batch_above_its_limits_is_a_bad_response(self) -> None:
         incoming = Watched(BodyStore(), BatchLimits(10, 1))
         incoming.begun(200, [])
         incoming.taken(pulled(7, b"x" * 11))

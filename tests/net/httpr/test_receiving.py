@@ -126,7 +126,7 @@ class TestRequests:
 
     @pytest.mark.httpr("T47")
     @pytest.mark.parametrize("body", [b"", b"{}", b"hello", b"\r\n\r\n"])
-    def test_what_is_no_httpr_is_519(self, body: bytes) -> None:
+    def test_a_body_that_is_no_httpr_is_519(self, body: bytes) -> None:
         async def scene() -> None:
             async with agency() as here:
                 await exchange(here, post(ORDERS, body))
@@ -205,7 +205,7 @@ class TestHalfARequest:
 
     @pytest.mark.spec("HR-117")
     @pytest.mark.httpr("T09")
-    @pytest.mark.parametrize("how", ["hangs up", "vanishes"])
+    @pytest.mark.parametrize("how", ["hangs up", "resets"])
     def test_one_that_is_cut_off_is_not_reported(self, how: str) -> None:
         async def scene() -> None:
             async with agency() as here:
@@ -372,7 +372,7 @@ async def _nothing(last: object = None) -> None:
 
 
 class TestWaiting:
-    @pytest.mark.parametrize("how", ["hangs up", "vanishes"])
+    @pytest.mark.parametrize("how", ["hangs up", "resets"])
     def test_a_client_that_leaves_its_pull_is_reported_to_the_machine(self, how: str) -> None:
         async def scene() -> None:
             async with agency() as here:
@@ -440,7 +440,9 @@ class TestAnswers:
 
         play(scene)
 
-    def test_one_that_cannot_be_made_to_its_end_is_cut_off(self, caplog: pytest.LogCaptureFixture) -> None:
+    def test_a_response_that_cannot_be_made_to_its_end_is_cut_off(
+        self, caplog: pytest.LogCaptureFixture
+    ) -> None:
         async def scene() -> None:
             async with agency() as here, wire(here.port) as client:
                 lost = Message.of(stored_body=StoredBody(99, 10, 1))

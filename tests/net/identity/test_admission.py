@@ -61,7 +61,7 @@ def test_a_bearer_token_stands_for_its_user() -> None:
         admit(Asked("POST", authorization="Bearer guess"))
 
 
-def test_without_users_everybody_is_anonymous() -> None:
+def test_without_users_every_client_is_anonymous() -> None:
     assert admission(Users(HERE))(Asked("POST", authorization="Bearer guess")) is ANONYMOUS
 
 

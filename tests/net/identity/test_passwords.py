@@ -112,7 +112,7 @@ def test_other_proofs_are_left_to_others(header: str) -> None:
     assert Harness().passwords.who(Asked("POST")) is None
 
 
-def test_without_users_everybody_is_anonymous() -> None:
+def test_without_users_every_client_is_anonymous() -> None:
     harness = Harness()
     harness.users.renew(())
     assert harness.show("alice", "open sesame") is None

@@ -22,7 +22,7 @@ class Clock:
         return self.now
 
 
-def test_a_burst_then_the_rate() -> None:
+def test_a_client_may_send_a_burst_and_then_at_the_rate() -> None:
     clock = Clock()
     rates = Rates(clock, rate=2, burst=3)
     for _ in range(3):

@@ -40,7 +40,7 @@ def test_each_user_is_one_principal_for_all_requests() -> None:
     assert USERS.who(b"Bearer swordfish") is USERS.who(b"Bearer swordfish")
 
 
-def test_without_a_token_one_is_anonymous() -> None:
+def test_a_client_without_a_token_is_anonymous() -> None:
     assert USERS.who(None) is ANONYMOUS
 
 
@@ -115,12 +115,12 @@ def test_a_name_without_an_owner_is_refused() -> None:
         ((known("a", "x", sid="S-2"),), "a SID looks like"),
     ],
 )
-def test_users_that_cannot_be_are_refused(users: tuple[User, ...], why: str) -> None:
+def test_wrong_users_are_refused_by_name(users: tuple[User, ...], why: str) -> None:
     with pytest.raises(UsageError, match=why):
         check_users(users)
 
 
-def test_users_that_can_be_are_let_through() -> None:
+def test_valid_users_are_taken() -> None:
     check_users((ALICE, BOB, CAROL, User(name="dave", nt_hash=CAROL.nt_hash)))
 
 

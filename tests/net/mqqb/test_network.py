@@ -27,7 +27,7 @@ class StoppedEngine:
         raise EngineStopped("the engine has stopped")
 
 
-def test_every_effect_has_its_performer_and_an_engine_that_stopped_does_no_harm() -> None:
+def test_every_effect_has_its_performer_and_a_stopped_engine_raises_no_error() -> None:
     async def scene() -> None:
         engine = StoppedEngine()
         network = plug_in(cast("Engine", engine), MqqbSettings(), networks=("127.0.0.0/8",))

@@ -54,7 +54,7 @@ def play(kind: type[Link], scene: Callable[[Link, Link, Ear], Awaitable[None]], 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.spec("SR-005")
-def test_a_member_hears_what_is_sent_to_its_group(kind: type[Link]) -> None:
+def test_a_member_receives_what_is_sent_to_its_group(kind: type[Link]) -> None:
     async def scene(one: Link, other: Link, ear: Ear) -> None:
         other.join(GROUP)
         one.multicast(b"far", GROUP)
@@ -68,7 +68,7 @@ def test_a_member_hears_what_is_sent_to_its_group(kind: type[Link]) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_source_hears_what_is_sent_to_it_alone(kind: type[Link]) -> None:
+def test_a_source_receives_what_is_sent_to_it_alone(kind: type[Link]) -> None:
     async def scene(one: Link, other: Link, ear: Ear) -> None:
         one.unicast(b"nak", "127.0.0.1")
         assert (await ear.heard.get())[:2] == (b"nak", "127.0.0.1")
@@ -76,7 +76,7 @@ def test_a_source_hears_what_is_sent_to_it_alone(kind: type[Link]) -> None:
     play(kind, scene)
 
 
-def test_with_one_port_for_both_roles_each_packet_is_heard_once() -> None:
+def test_with_one_port_for_both_roles_each_packet_is_received_once() -> None:
     async def scene(one: Link, other: Link, ear: Ear) -> None:
         one.join("239.255.77.2")
         other.join(GROUP)
@@ -92,7 +92,7 @@ def test_with_one_port_for_both_roles_each_packet_is_heard_once() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_who_left_hears_nothing_more(kind: type[Link]) -> None:
+def test_a_link_that_left_its_group_receives_nothing_more(kind: type[Link]) -> None:
     async def scene(one: Link, other: Link, ear: Ear) -> None:
         other.join(GROUP)
         other.join("239.255.77.2")

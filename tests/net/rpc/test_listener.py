@@ -202,7 +202,7 @@ def test_the_server_says_its_name() -> None:
     play(scene)
 
 
-def test_limits_of_connections_contexts_and_calls() -> None:
+def test_limits_of_connections_contexts_and_calls_are_kept() -> None:
     async def scene() -> None:
         options = {"connections": 2, "contexts": 1, "calls": 1}
         async with listening({QM2QM: Desk()}, **options) as (listener, port), caller(port) as client:

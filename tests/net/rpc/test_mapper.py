@@ -37,7 +37,7 @@ def test_a_mapper_says_at_which_port_an_interface_is(interface: SyntaxId, port: 
 
 
 @pytest.mark.parametrize("stub", [b"", b"\xff" * 40, bytes(7)])
-def test_an_answer_that_cannot_be_read_is_none(stub: bytes) -> None:
+def test_an_answer_that_cannot_be_read_has_no_port(stub: bytes) -> None:
     async def scene() -> None:
         async with serving(RpcServer(interfaces=(EPM,), answer=lambda _: [stub])) as server:
             assert await ask_mapper(HOST, QM2QM, port=server.port) == 0

@@ -49,7 +49,7 @@ def test_other_tokens_have_no_claim() -> None:
         pytest.param(authenticate()[:40], "cannot be read", id="cut off"),
     ],
 )
-def test_a_claim_that_cannot_be_is_refused(message: bytes, why: str) -> None:
+def test_an_impossible_claim_is_refused(message: bytes, why: str) -> None:
     with pytest.raises(SecurityRefused, match=why):
         claim_in(message)
 
@@ -83,7 +83,7 @@ def test_without_a_claim_no_user_is_known() -> None:
         asked("", "")
 
 
-def test_all_is_as_it_was_after_the_block_and_when_the_block_fails() -> None:
+def test_pyspnego_is_restored_after_the_block_and_when_the_block_fails() -> None:
     before = dict(vars(spnego._ntlm))
     with judging(CLAIM, HASH):
         changed = {name for name, value in vars(spnego._ntlm).items() if before[name] is not value}

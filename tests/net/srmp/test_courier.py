@@ -219,7 +219,7 @@ class TestFailure:
     """Each POST ends once; none is sent behind one that failed."""
 
     @pytest.mark.spec("SR-293")
-    def test_no_listener(self) -> None:
+    def test_a_server_without_a_listener_is_no_connection(self) -> None:
         async def scene() -> None:
             async with desk(f"http://127.0.0.1:{free_port()}") as here:
                 here.post(1, 2)
@@ -234,7 +234,7 @@ class TestFailure:
         "server",
         ["http://no-such-host.invalid", "http://a..b", "http://h:99999", "ftp://h", "http://", "http://[::1"],
     )
-    def test_an_address_that_is_none(self, server: str) -> None:
+    def test_a_malformed_address_is_a_failure(self, server: str) -> None:
         async def scene() -> None:
             async with desk(server) as here:
                 here.post(1)
@@ -243,7 +243,7 @@ class TestFailure:
 
         play(scene)
 
-    def test_a_peer_that_hangs_up_at_once(self) -> None:
+    def test_a_peer_that_hangs_up_at_once_loses_all_posts(self) -> None:
         async def scene() -> None:
             async with peer(answering(b"")) as there, desk(there.server) as here:
                 here.post(1, 2, 3)
@@ -273,7 +273,7 @@ class TestFailure:
 
         play(scene)
 
-    def test_half_an_answer_is_none(self) -> None:
+    def test_a_post_with_half_an_answer_is_lost(self) -> None:
         async def scene() -> None:
             async with peer(answering(b"HTTP/1.1 200 OK\r\nContent-Le")) as there, desk(there.server) as here:
                 here.post(1)
@@ -366,7 +366,7 @@ class TestEnd:
 
         play(scene)
 
-    def test_a_session_that_ends_while_it_connects(self) -> None:
+    def test_a_session_that_ends_while_it_connects_is_not_reported(self) -> None:
         async def scene() -> None:
             async with peer(answering()) as there, desk(there.server) as here:
                 here.post(1)
@@ -390,7 +390,7 @@ class TestEnd:
 
         play(scene)
 
-    def test_an_end_of_what_never_was_is_none(self) -> None:
+    def test_the_end_of_an_unknown_session_does_nothing(self) -> None:
         async def scene() -> None:
             async with desk("http://127.0.0.1") as here:
                 here.courier.end(EndSession(9, 0))

@@ -46,7 +46,7 @@ async def posted(options: SrmpOptions, server: str) -> PostEnded:
 
 
 @pytest.mark.spec("SR-003", "SR-031", "SR-313")
-def test_a_server_with_a_certificate_from_our_authority_is_believed(tmp_path: Path, ours: Authority) -> None:
+def test_a_server_with_a_certificate_from_our_authority_is_trusted(tmp_path: Path, ours: Authority) -> None:
     certificate = ours.vouch("peer.example")
 
     async def scene() -> None:

@@ -111,7 +111,7 @@ def test_any_protocol_over_tcp_uses_it_and_learns_that_the_peer_closed() -> None
     play(scene)
 
 
-def test_a_socket_in_the_file_system_is_a_place(tmp_path: Path) -> None:
+def test_a_socket_in_the_file_system_is_an_address(tmp_path: Path) -> None:
     async def scene() -> None:
         made, path = Server(), str(tmp_path / "socket")
         server = await asyncio.get_running_loop().create_unix_server(made.accept, path)
@@ -138,7 +138,7 @@ def test_an_address_is_named_as_people_write_it(address: ServerAddress, shown: s
 
 
 @pytest.mark.parametrize("host", ["a..b", "no-such-host.invalid"])
-def test_a_name_that_means_nothing(host: str) -> None:
+def test_an_unknown_name_is_no_address(host: str) -> None:
     async def scene() -> None:
         connection = OutgoingConnection()
         with pytest.raises(NotConnected, match=f"no connection to {host}:80") as failed:
@@ -150,7 +150,7 @@ def test_a_name_that_means_nothing(host: str) -> None:
     play(scene)
 
 
-def test_a_server_without_tls_is_no_place_for_it() -> None:
+def test_a_server_without_tls_is_not_connected() -> None:
     async def scene() -> None:
         async with serving(client_context()) as (_, address):
             with pytest.raises(NotConnected) as failed:
@@ -201,7 +201,7 @@ def test_a_handshake_that_is_cancelled_leaves_nothing_open() -> None:
     play(scene)
 
 
-def test_a_connection_that_ended_while_it_was_made_is_none() -> None:
+def test_a_connection_that_ended_while_it_was_made_is_reported() -> None:
     async def scene() -> None:
         async with serving() as (server, address):
             connection = OutgoingConnection()
@@ -225,7 +225,7 @@ def test_a_connection_that_ended_while_it_was_made_is_none() -> None:
         (OSError("x"), Unreached.NO_CONNECTION),
     ],
 )
-def test_only_a_certificate_that_is_not_believed_is_not_trusted(
+def test_only_a_certificate_that_fails_its_check_is_not_trusted(
     cause: OSError | UnicodeError, kind: Unreached
 ) -> None:
     assert unreached(cause) is kind

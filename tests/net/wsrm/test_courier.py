@@ -188,7 +188,7 @@ class TestFailures:
         assert set(UNANSWERED) == set(HttpFailure)
         assert set(UNANSWERED.values()) == set(Failure)
 
-    def test_no_listener(self) -> None:
+    def test_a_server_without_a_listener_is_no_connection(self) -> None:
         async def scene() -> None:
             async with desk(free_port()) as here:
                 here.post(1, 2)

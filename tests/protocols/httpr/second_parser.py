@@ -115,7 +115,7 @@ class Walk:
             self.at += 1 if self.peek() != b"\r" else 2
 
     def text(self, *, may_fold: bool = True) -> bytes:
-        """TEXT up to a line end that is none of a fold; each fold is a blank."""
+        """Return TEXT up to a line end that ends no fold; each fold becomes a blank."""
         found = bytearray()
         while self.peek(2) != b"\r\n" or (may_fold and self.folds()):
             if may_fold and self.folds():

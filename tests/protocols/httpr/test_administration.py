@@ -47,7 +47,7 @@ def test_the_outcome_of_a_client_that_returns_later_is_ignored() -> None:
 
 
 @pytest.mark.parametrize("arrived", [True, False])
-def test_a_peer_that_cannot_be_asked(arrived: bool) -> None:
+def test_an_administrator_decides_for_a_peer_that_cannot_be_asked(arrived: bool) -> None:
     bench, far = ClientBench(), Far()
     bench.send(ORDERS, b"a")
     bench.answer(far)
@@ -115,7 +115,7 @@ def test_an_administrator_lets_a_channel_be_forgotten_but_not_in_doubt() -> None
     assert bench.channel().source_forgotten
 
 
-def test_channels_of_others_and_none() -> None:
+def test_channels_of_other_agents_and_unknown_ones_are_refused() -> None:
     bench = ClientBench()
     served = Channel(7, Role.SERVER, AGENT, "fetch", HERE, last_source_id=3, last_received_id=4)
     apply(bench.httpr.state, ChannelOpened(served))

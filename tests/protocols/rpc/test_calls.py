@@ -22,7 +22,7 @@ from tests.protocols.rpc.pretended_security import NTLM, SPNEGO, PretendedClient
 BIG_REQUEST = bytes.fromhex("05000003 00000000 001c 0000 00000007 00000004 0000 0009 00000005")
 
 
-def test_a_call_of_one_fragment() -> None:
+def test_a_call_of_one_fragment_is_answered() -> None:
     server = bound()
     (called,) = server.receive(request(b"stub", call=5, opnum=3))
     assert called == Called(0x1000, 5, QM2QM, 3, b"stub", NDR20, "", Protection.NONE)
@@ -32,7 +32,7 @@ def test_a_call_of_one_fragment() -> None:
     assert (header.type, header.call, data[24:], server.outstanding) == (PduType.RESPONSE, 5, b"answer", 0)
 
 
-def test_a_call_of_three_fragments() -> None:
+def test_a_call_of_three_fragments_is_answered() -> None:
     server = bound()
     assert server.receive(request(b"one ", flags=Flag.FIRST, opnum=4)) == []
     assert server.receive(request(b"two ", flags=0, opnum=99)) == []

@@ -298,11 +298,11 @@ class TestSecurity:
         (event,) = binding(client).receive(ack(verifier=challenge))
         assert event == Closed("the server did not negotiate what PRIVACY needs")
 
-    def test_an_answer_without_a_signature_is_not_believed(self) -> None:
+    def test_an_answer_without_a_signature_is_refused(self) -> None:
         assert isinstance(self.secured().receive(response(b"forged"))[0], Closed)
 
     @pytest.mark.parametrize("level", [Protection.CONNECT, Protection.INTEGRITY])
-    def test_an_answer_with_a_wrong_signature_is_not_believed(self, level: Protection) -> None:
+    def test_an_answer_with_a_wrong_signature_is_refused(self, level: Protection) -> None:
         verifier = self.token(bytes(16), NTLM, level)
         length = 24 + 16 + 8 + 16
         data = response_head(WHOLE, length, 16, 1, 16, 0, 0) + b"sixteen bytes..." + verifier.encode()

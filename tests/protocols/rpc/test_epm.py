@@ -135,7 +135,7 @@ def ports(stub: bytes) -> list[int]:
 # ept_map
 
 
-def test_the_golden_exchange() -> None:
+def test_a_request_and_its_response_have_the_expected_bytes() -> None:
     tower = encode_tower(Tower(QM2QM, NDR20_SYNTAX, 0))
     request = (
         bytes(4) + bytes.fromhex("00000200 4b000000 4b000000") + tower + b"\0" + bytes(20) + pack("<I", 4)
@@ -300,7 +300,7 @@ def test_methods_that_change_the_map_are_not_there() -> None:
     "counts",
     [(2, 4, 0, 1), (1, 4, 1, 1), (1, 0, 0, 1), (501, 501, 0, 501)],
 )
-def test_a_response_that_cannot_be_is_refused(counts: tuple[int, ...]) -> None:
+def test_an_impossible_response_is_refused(counts: tuple[int, ...]) -> None:
     with pytest.raises(NdrFault):
         read_map_response(bytes(20) + pack("<IIII", *counts) + bytes(40))
 

@@ -46,7 +46,7 @@ def test_a_view_that_is_used_again_does_not_change_what_was_read() -> None:
 
 
 @pytest.mark.parametrize("length", [0, 15, 5841, 0xFFFF])
-def test_a_length_that_cannot_be_is_refused_before_the_rest_comes(length: int) -> None:
+def test_an_impossible_length_is_refused_before_the_rest_comes(length: int) -> None:
     data = bytearray(encode_bare(PduType.SHUTDOWN, 9))
     data[8:10] = length.to_bytes(2, "little")
     with pytest.raises(OversizedPdu, match=f"a PDU of {length} bytes") as caught:

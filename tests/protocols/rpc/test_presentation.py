@@ -116,7 +116,7 @@ def test_contexts_over_the_limit_are_rejected() -> None:
         "a number for two interfaces",
     ],
 )
-def test_an_offer_that_breaks_the_protocol(elements: tuple[ContextElement, ...]) -> None:
+def test_an_offer_that_breaks_the_protocol_is_a_violation(elements: tuple[ContextElement, ...]) -> None:
     with pytest.raises(Violation):
         later(*elements)
 

@@ -73,7 +73,7 @@ class TestBind:
 
     @pytest.mark.spec("QP-007", "QP-008")
     @pytest.mark.mqqp("T03")
-    def test_contexts_of_both_syntaxes_and_features(self) -> None:
+    def test_contexts_of_both_syntaxes_are_bound_and_features_negotiated(self) -> None:
         server = accepted()
         events = server.receive(
             bind(element(0, QM2QM, [NDR64_SYNTAX]), element(1, MGMT), element(2, MGMT, [features_syntax(7)]))
@@ -155,7 +155,7 @@ class TestBind:
 class TestAlter:
     """A client negotiates further presentation contexts with alter_context."""
 
-    def test_a_further_context(self) -> None:
+    def test_a_further_context_is_bound(self) -> None:
         server = bound()
         assert server.receive(bind(element(1, MGMT), kind=ALTER, group=99, sizes=(0, 0))) == [
             Bound(0x1000, MGMT, NDR20)
@@ -335,7 +335,7 @@ class TestEnds:
         assert closed(server.receive(data))
         assert sent_fault(server) == (1, Fault(0, FaultStatus.PROTOCOL), False)
 
-    def test_a_call_before_the_bind(self) -> None:
+    def test_a_call_before_the_bind_ends_the_connection(self) -> None:
         server = accepted()
         assert closed(server.receive(request()))
         assert sent_fault(server)[1].status == FaultStatus.PROTOCOL

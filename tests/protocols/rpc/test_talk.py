@@ -62,7 +62,7 @@ def test_stubs_arrive_whole(
 
 
 @pytest.mark.parametrize("encoding", [NDR20, NDR64], ids=["NDR 2.0", "NDR64"])
-def test_the_longest_message_there_and_back(encoding: Encoding) -> None:
+def test_the_longest_message_goes_there_and_back(encoding: Encoding) -> None:
     packet = Random(1).randbytes(0x420000)
     link = Link(dialed(encodings=[encoding]), accepted())
     link.open()

@@ -1,7 +1,7 @@
-"""Who signs and who believes, for tests of signatures.
+"""Signers, and managers that trust them, for tests of signatures.
 
 signer("rsa"), "ecdsa", "dsa"          a key and the certificate that it signed itself
-trust("rsa", signs="ecdsa")            believes the first, signs as the second
+trust("rsa", signs="ecdsa")            trusts the first, signs as the second
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def signer(kind: str, which: int = 0) -> Signer:
 
 
 def trust(*kinds: str, signs: str | None = None, allowed: frozenset[Obsolete] = EVERYTHING) -> Trust:
-    """Who believes the signers of these kinds, and may sign as one itself."""
+    """Return settings that trust the signers of these kinds, and that may sign as one of them."""
     return Trust(
         signer=signer(signs) if signs else None,
         trusted=tuple(signer(kind).certificate for kind in kinds),

@@ -307,7 +307,7 @@ def test_a_certificate_of_another_user_does_not_verify_the_signature() -> None:
 
 
 def test_no_byte_of_the_certificate_can_be_another() -> None:
-    """Certificates are believed as a whole: one that was changed is not the one that is trusted."""
+    """Certificates are trusted as a whole: one that was changed is not the one that is trusted."""
     encoded = signer("rsa").encoded
     for place in range(0, len(encoded), 41):
         changed = bytearray(encoded)
@@ -335,8 +335,8 @@ def test_a_certificate_from_an_authority_is_enough() -> None:
     authority = certificate(key("ecdsa"), name="authority", authority=True)
     own = Signer(key("rsa"), certificate(key("rsa"), issuer=(key("ecdsa"), "authority")))
     text = signed(by=Trust(signer=own))
-    believing = Trust(trusted=(authority,))
-    assert verified(arrival(text), believing).sender_certificate == own.encoded
+    trusting = Trust(trusted=(authority,))
+    assert verified(arrival(text), trusting).sender_certificate == own.encoded
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,4 +1,4 @@
-"""Whose signatures are believed, and which keys sign."""
+"""Which signatures are trusted, and which keys sign."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def trusting(*certificates: x509.Certificate) -> Trust:
     return Trust(trusted=certificates)
 
 
-def test_a_certificate_that_is_trusted_is_believed_and_another_is_not() -> None:
+def test_a_certificate_of_the_settings_is_trusted_and_another_is_not() -> None:
     trust = trusting(signer("rsa").certificate, signer("ecdsa").certificate)
     assert trust.doubt(signer("ecdsa").certificate, NOW) == ""
     assert "not trusted" in trust.doubt(signer("rsa", 1).certificate, NOW)
     assert "not trusted" in NO_TRUST.doubt(signer("rsa").certificate, NOW)
 
 
-def test_a_certificate_from_a_trusted_authority_is_believed() -> None:
+def test_a_certificate_from_a_trusted_authority_is_trusted() -> None:
     assert trusting(AUTHORITY).doubt(ISSUED, NOW) == ""
 
 
@@ -125,7 +125,7 @@ def test_the_method_follows_from_the_key() -> None:
     ]
 
 
-def test_a_signer_that_cannot_be_is_refused_with_a_sentence() -> None:
+def test_an_impossible_signer_is_refused_with_a_sentence() -> None:
     own: Signer = signer("rsa")
     good_key, good_certificate = key_pem(own.key), certificate_pem(own.certificate)
     with pytest.raises(UsageError, match="no private key in PEM"):
@@ -142,7 +142,7 @@ def test_a_signer_that_cannot_be_is_refused_with_a_sentence() -> None:
         read_signer(key_pem(other), good_certificate)  # type: ignore[arg-type]
 
 
-def test_what_is_no_certificate_is_none() -> None:
+def test_malformed_bytes_are_no_certificate() -> None:
     encoded = signer("rsa").encoded
     assert read_certificate(encoded) == signer("rsa").certificate
     assert read_certificate(encoded[:-1]) is None

@@ -218,5 +218,5 @@ def test_a_selection_that_we_do_not_know_is_refused() -> None:
     assert b"Other" in refused.value.fault.detail
 
 
-def test_a_poll_of_an_address_that_is_none_finds_nothing() -> None:
+def test_a_poll_of_a_malformed_address_finds_nothing() -> None:
     assert poll(ReplyBench(), address=ANONYMOUS.address) is None

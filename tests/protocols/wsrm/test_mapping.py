@@ -127,7 +127,7 @@ def test_a_message_that_goes_on_is_the_one_that_came(message: Message) -> None:
 # -- arriving
 
 
-def test_a_message_of_gsoap() -> None:
+def test_a_message_of_gsoap_is_mapped() -> None:
     message = arrived(decode(XML_TYPE, GSOAP["rm10_soap12_message"]))
     assert message.body == b'<ns:wsrmdemo xmlns:ns="urn:wsrmdemo"><in>hello</in></ns:wsrmdemo>'
     assert message.label == "urn:wsrmdemo/wsrmdemoPort/wsrmdemo"

@@ -168,7 +168,7 @@ def test_while_it_is_away_it_is_tried_again_every_minute() -> None:
 
 
 @pytest.mark.spec("DM-257")
-def test_a_check_that_fails_while_all_was_well_watches_and_believes_nothing_yet() -> None:
+def test_a_check_that_fails_while_all_was_well_watches_and_changes_nothing_yet() -> None:
     bench = integrated()
     switch_without_notice(bench, detached=True)
     assert bench.ask(CheckDirectoryOnline(0)).result is DirectoryResult.NOT_CONNECTED

@@ -137,7 +137,7 @@ def test_attributes_of_headers_that_are_not_there_stay_as_they_are() -> None:
 
 
 @pytest.mark.spec("DM-278")
-def test_a_transactional_packet_has_priority_0_which_is_not_believed() -> None:
+def test_a_transactional_packet_has_priority_0_whatever_it_says() -> None:
     message = Message.of(priority=6, transaction=OTHER, delivery=Delivery.EXPRESS)
     packet = construct(message)
     assert packet.base.priority == 0

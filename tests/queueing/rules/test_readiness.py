@@ -63,7 +63,7 @@ def test_a_manager_is_started_once() -> None:
 
 
 @pytest.mark.spec("DM-098", "DM-099")
-def test_a_start_that_cannot_be_says_so_and_may_be_tried_again() -> None:
+def test_an_impossible_start_says_so_and_may_be_tried_again() -> None:
     bench = Bench(start=False, in_doubt_wait=-1)
     bench.start()
     assert bench.answer_to(STARTER).status is HResult.INVALID_PARAMETER

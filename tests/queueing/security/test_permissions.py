@@ -109,7 +109,7 @@ def test_a_list_that_came_with_the_queue_is_its_list() -> None:
 @pytest.mark.parametrize(
     "security", [b"\x01", encode_descriptor(SecurityDescriptor(dacl=(allow(EVERYONE, 64),)))]
 )
-def test_a_list_that_cannot_be_is_refused(security: bytes) -> None:
+def test_an_impossible_list_is_refused(security: bytes) -> None:
     bench = Bench()
     for request in (
         CreateQueue(0, "new", QueueSettings(security=security)),
@@ -197,7 +197,7 @@ def test_an_owner_is_replaced_and_the_list_stays() -> None:
     assert of(bench) == SecurityDescriptor(owner=ALICE.user, dacl=(allow(EVERYONE, ALL),))
 
 
-def test_a_list_that_never_was_lets_everybody_do_all() -> None:
+def test_a_queue_without_a_list_lets_every_user_do_everything() -> None:
     assert descriptor_of(b"") == SecurityDescriptor(owner=ANONYMOUS_USER)
 
 

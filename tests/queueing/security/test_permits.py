@@ -182,7 +182,7 @@ def test_the_managers_own_affairs_are_under_its_own_list(make: Make, right: Mana
 # -- what has an owner
 
 
-def everybody(bench: Bench) -> None:
+def grant_everyone(bench: Bench) -> None:
     bench.ask(ChangeAccess(0, "orders", AccessChange.GRANT, EVERYONE, ALL))
 
 
@@ -204,7 +204,7 @@ def everybody(bench: Bench) -> None:
 )
 def test_a_handle_is_for_the_user_who_opened_it(make: Callable[[int, int], Any]) -> None:
     bench = bench_with()
-    everybody(bench)
+    grant_everyone(bench)
     handle = bench.ask(OpenQueue(0, "orders", Access.RECEIVE, by=ALICE)).handle
     cursor = bench.ask(OpenCursor(0, handle, by=ALICE)).handle
     refused = bench.ask(msgspec.structs.replace(make(handle, cursor), by=BOB))
@@ -217,7 +217,7 @@ def test_a_handle_is_for_the_user_who_opened_it(make: Callable[[int, int], Any])
 
 def test_a_receipt_is_for_the_user_who_got_it() -> None:
     bench = bench_with()
-    everybody(bench)
+    grant_everyone(bench)
     receipt = bench.receive("orders", hold=60, by=ALICE).receipt
     for request in (
         EndRead(0, receipt, delete=True, by=BOB),
@@ -231,7 +231,7 @@ def test_a_receipt_is_for_the_user_who_got_it() -> None:
 
 def test_a_wait_is_ended_by_its_user_and_by_no_other() -> None:
     bench = bench_with()
-    everybody(bench)
+    grant_everyone(bench)
     bench.receive("orders")
     waiting = bench.begin_asking(ReceiveMessages(0, "orders", timeout=events.FOREVER_WAIT, tag=7, by=ALICE))
     assert bench.ask(CancelRead(0, "orders", 7, by=BOB)).status is HResult.STATUS_NOT_FOUND
@@ -260,7 +260,7 @@ def test_a_wait_is_ended_by_its_user_and_by_no_other() -> None:
 )
 def test_a_transaction_is_for_the_user_who_began_it(make: Callable[[UUID], Any]) -> None:
     bench = bench_with()
-    everybody(bench)
+    grant_everyone(bench)
     transaction = begun(bench, ALICE)
     refused = bench.ask(msgspec.structs.replace(make(transaction), by=BOB))
     assert refused.status is HResult.ACCESS_DENIED

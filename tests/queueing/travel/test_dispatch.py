@@ -196,7 +196,7 @@ def test_a_connection_that_fails_gives_back_what_was_being_sent() -> None:
     check(exchange.state)
 
 
-def test_an_outcome_that_comes_after_it_was_given_back_is_not_believed() -> None:
+def test_an_outcome_that_comes_after_it_was_given_back_is_ignored() -> None:
     exchange = Exchange()
     exchange.send(ELSEWHERE, b"a")
     (first,) = exchange.clerk.sending

@@ -25,9 +25,9 @@ ANYTHING = {
     "a line without a colon": b"outcome COMMIT\r\n\r\n",
     "an outcome alone": b"outcome:COMMIT\r\n\r\n",
     "an unknown outcome": b"outcome:PERHAPS\r\ncompleted:0000000000000001\r\n\r\n",
-    "an id that is none": b"outcome:COMMIT\r\ncompleted:000000000000000x\r\n\r\n",
+    "a malformed id": b"outcome:COMMIT\r\ncompleted:000000000000000x\r\n\r\n",
     "two outcomes": b"outcome:COMMIT\r\noutcome:ROLLBACK\r\ncompleted:0000000000000001\r\n\r\n",
-    "an error that is none": b"error:many\r\n\r\n",
+    "a malformed error": b"error:many\r\n\r\n",
 }
 BATCHES = {
     "only the header": PULLED[: PULLED.index(b"\r\n\r\n") + 4],

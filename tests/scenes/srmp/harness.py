@@ -117,7 +117,7 @@ class Network:
         self.loses: Callable[[Post], bool] = lambda _: False
         """Returns whether a POST is lost on its way."""
         self.loses_answer: Callable[[Post], bool] = lambda _: False
-        self.swallows: Callable[[Post], bool] = lambda _: False
+        self.drops_silently: Callable[[Post], bool] = lambda _: False
         """Selects POSTs that an intermediary answers with 200 without delivering them."""
         self._carried = dict.fromkeys(self.hosts, 0)
 
@@ -150,7 +150,7 @@ class Network:
             self.went.append(Went(post, 0))
             side.fail(post, Failure.NO_CONNECTION)
             return
-        status = 200 if self.swallows(post) else there.post(post.content_type, post.body).status
+        status = 200 if self.drops_silently(post) else there.post(post.content_type, post.body).status
         if self.loses_answer(post):
             self.went.append(Went(post, -1))
             side.fail(post, Failure.TIMED_OUT)

@@ -138,7 +138,7 @@ def test_a_queue_that_is_closed_to_everyone(caplog: Log) -> None:
 
 
 @pytest.mark.srmp("T-67", "F-60")
-def test_a_queue_that_wants_signatures(caplog: Log) -> None:
+def test_a_queue_that_wants_signatures_refuses_a_message_without_one(caplog: Log) -> None:
     async def scene(here: Server) -> None:
         await here.create("sealed", authentication=True)
         assert await here.post(*user_message(ORDERS.replace("orders", "sealed"))) == 400

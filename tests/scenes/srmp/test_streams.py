@@ -63,12 +63,12 @@ def test_three_messages_wait_for_one_receipt_and_the_next_one_begins_another_str
 @pytest.mark.spec("SR-141", "SR-247")
 def test_a_lost_receipt_is_repeated_when_the_messages_come_again() -> None:
     alpha, beta, network = pair()
-    network.swallows = is_receipt
+    network.drops_silently = is_receipt
     alpha.stream(beta.url("torders"), b"1", b"2", b"3")
     network.carry()
     network.advance(0.5)
     assert (alpha.all_waiting(), beta.all_waiting()) == (3, 0)
-    network.swallows = lambda _: False
+    network.drops_silently = lambda _: False
     again = network.advance(29.5)
     assert [number(went.post) for went in again] == [1, 2, 3]
     network.advance(0.5)
@@ -282,7 +282,7 @@ def test_a_stream_keeps_its_order_with_any_priorities() -> None:
 @pytest.mark.spec("SR-069", "SR-070")
 @pytest.mark.parametrize("seed", range(12))
 def test_all_messages_that_do_not_expire_arrive_once_and_in_order_despite_losses(seed: int) -> None:
-    """POSTs and answers get lost, receipts are swallowed, messages expire, and all crash now and then.
+    """POSTs and answers get lost, receipts are dropped, messages expire, and all crash now and then.
 
     Every other time there is a forwarder between them.
     """
@@ -298,7 +298,7 @@ def test_all_messages_that_do_not_expire_arrive_once_and_in_order_despite_losses
     to = beta.url("torders")
     network.loses = lambda _: chance.random() < 0.3
     network.loses_answer = lambda _: chance.random() < 0.2
-    network.swallows = lambda post: is_receipt(post) and chance.random() < 0.4
+    network.drops_silently = lambda post: is_receipt(post) and chance.random() < 0.4
     sent: list[bytes] = []
     may_expire = set()
     for step in range(12):
@@ -314,7 +314,7 @@ def test_all_messages_that_do_not_expire_arrive_once_and_in_order_despite_losses
             side.flush()
             if chance.random() < 0.15:
                 side.restart(crash=True)
-    network.loses = network.loses_answer = network.swallows = lambda _: False
+    network.loses = network.loses_answer = network.drops_silently = lambda _: False
     while alpha.all_waiting() or gate.all_waiting():
         network.advance(600)
         network.advance(1)

@@ -245,7 +245,7 @@ def test_a_refused_batch_that_is_called_taken_is_found(monkeypatch: pytest.Monke
 
 @pytest.mark.spec("HR-041")
 @pytest.mark.httpr("T31", "T44")
-def test_what_comes_late_on_older_connections_does_no_harm(late_on_old_connections: None) -> None:
+def test_messages_that_come_late_on_older_connections_break_no_promise(late_on_old_connections: None) -> None:
     for seed in SEEDS[:12]:
         assert not simulate(seed, [HttprPlugin]).failure, seed
 

@@ -112,7 +112,7 @@ class Plan:
         for victim in victims:
             os.kill(int((self.folder.parent / victim).read_text()), signal.SIGKILL)
 
-    def batch_at_hand(self) -> int:
+    def current_batch(self) -> int:
         """Return the last batch whose offsets Spark has written; -1 before the first."""
         offsets = self.folder / "checkpoint" / "offsets"
         return max((int(path.name) for path in offsets.glob("*") if path.name.isdigit()), default=-1)
@@ -156,12 +156,12 @@ class FaultyReader(StreamReader):
         """Return the offset, in the process of the driver, and meet the faults of `plan`."""
         end = super().latestOffset(start, limit)
         if end != start:
-            self._plan_of_faults.meet("plan", self._plan_of_faults.batch_at_hand() + 1)
+            self._plan_of_faults.meet("plan", self._plan_of_faults.current_batch() + 1)
         return end
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
         """Return the partitions, in the process of the driver, and meet the faults of `logged`."""
-        self._plan_of_faults.meet("logged", self._plan_of_faults.batch_at_hand())
+        self._plan_of_faults.meet("logged", self._plan_of_faults.current_batch())
         return super().partitions(start, end)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -170,9 +170,9 @@ class FaultyReader(StreamReader):
 
     def commit(self, end: dict[str, Any]) -> None:
         """Commit in the driver; Spark commits a batch when the next one is logged."""
-        self._plan_of_faults.meet("moving", self._plan_of_faults.batch_at_hand() - 1)
+        self._plan_of_faults.meet("moving", self._plan_of_faults.current_batch() - 1)
         super().commit(end)
-        self._plan_of_faults.meet("moved", self._plan_of_faults.batch_at_hand() - 1)
+        self._plan_of_faults.meet("moved", self._plan_of_faults.current_batch() - 1)
 
 
 class Connect:

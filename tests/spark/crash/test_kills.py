@@ -43,7 +43,9 @@ def cross(crossing: Crossing, drivers: Drivers, faults: Sequence[Fault]) -> list
 
 
 @pytest.mark.long
-def test_whatever_falls_every_row_arrives_once_and_in_order(crash_ground: Ground, drivers: Drivers) -> None:
+def test_whichever_process_is_killed_every_row_arrives_once_and_in_order(
+    crash_ground: Ground, drivers: Drivers
+) -> None:
     faults = list(starmap(Fault, FALLS))
     errors = cross(Crossing(crash_ground, "falls", 200, 20), drivers, faults)
     assert len(errors) == 5, errors  # the tasks were tried again, and a server that comes back stops no query

@@ -30,13 +30,13 @@ def faults(phase: str) -> list[Fault]:
     return [Fault(WHO[(turn + batch) % len(WHO)], phase, batch) for batch in range(len(WHO))]
 
 
-def test_everyone_falls_in_every_batch() -> None:
+def test_each_process_is_killed_in_every_batch() -> None:
     fallen = {(fault.who, fault.batch) for phase in PHASES for fault in faults(phase)}
     assert fallen == {(who, batch) for who in WHO for batch in range(len(WHO))}
 
 
 @pytest.mark.parametrize("phase", PHASES)
-def test_everyone_falls_at_every_place(crash_ground: Ground, drivers: Drivers, phase: str) -> None:
+def test_each_process_is_killed_at_every_place(crash_ground: Ground, drivers: Drivers, phase: str) -> None:
     planned = faults(phase)
     batches = len(planned) + (phase in REPORTED_WITH_THE_NEXT)
     crossing = Crossing(crash_ground, phase, batches * ROWS_PER_BATCH, ROWS_PER_BATCH)

@@ -67,7 +67,7 @@ class Driver:
             self.batch, self.staged = self.batch + 1, []
 
     def abort(self) -> None:
-        """Spark believes that the batch failed, be it so or not."""
+        """Take back the batch, as Spark does for a batch that seems to have failed."""
         take_back(self._options, self.staged, connected)
 
 

@@ -21,7 +21,7 @@ def test_whole_files_are_read_in_their_order(tmp_path: Path) -> None:
     assert history_files([tmp_path / "day=2026-11-15"]) == []
 
 
-def test_the_query_of_a_checkpoint(tmp_path: Path) -> None:
+def test_a_checkpoint_names_its_query(tmp_path: Path) -> None:
     (tmp_path / "metadata").write_text('{"id":"abc"}')
     assert query_of(tmp_path) == "abc"
 

@@ -32,7 +32,7 @@ NOV = [f"2026-11-{day:02}" for day in range(32)]
         ),
     ],
 )
-def test_days_of_new_batches_and_those_that_depend_on_them(
+def test_days_of_new_batches_and_days_that_depend_on_them_are_computed_again(
     tmp_path: Path, silver: int, history: int, days: list[str]
 ) -> None:
     sources = Sources(

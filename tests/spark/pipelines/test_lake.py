@@ -302,7 +302,7 @@ def test_delta_has_each_batch_once(spark: SparkSession, tmp_path: Path) -> None:
     assert [row["in_messages"] for row in gold.to_pylist()] == [1]
 
 
-def test_it_goes_on_until_it_is_asked_to_stop_and_the_next_run_has_what_came_since(place: Place) -> None:
+def test_a_lake_goes_on_until_it_is_asked_to_stop_and_the_next_run_reads_the_rest(place: Place) -> None:
     write_messages(place.feed, "one", some_messages(1))
 
     def go_on() -> bool:

@@ -89,7 +89,7 @@ def test_a_cut_one_is_refused(size: int) -> None:
     fault_of(MultiQueueHeader.decode, RAW[:size])
 
 
-def test_a_direct_name_that_is_none_is_the_callers_mistake() -> None:
+def test_a_malformed_direct_name_is_the_callers_mistake() -> None:
     with pytest.raises(UsageError, match="no direct name"):
         MultiQueueHeader((ListedQueue(ListedKind.DIRECT, direct="a,b"),)).encode()
 

@@ -30,7 +30,7 @@ def test_a_request_has_its_signature_and_bits_without_a_meaning_are_ignored() ->
 
 @pytest.mark.spec("QB-085")
 @pytest.mark.parametrize("data", [b"", RAW[:-1], RAW + b"\0", changed(RAW, 2, to=b"UH")])
-def test_any_other_datagram_is_none(data: bytes) -> None:
+def test_any_other_datagram_is_no_ping(data: bytes) -> None:
     assert decode_ping(data) is None
 
 

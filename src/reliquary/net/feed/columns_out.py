@@ -116,14 +116,16 @@ class Columns:
         return not self.touches or sum(map(sum, map(sizes_of, pages))) < BATCH_BYTES
 
     def batch(
-        self, positions: Sequence[Position], at_hand: Mapping[int, Record] = NOTHING
+        self, positions: Sequence[Position], already_read: Mapping[int, Record] = NOTHING
     ) -> memoryview | None:
         """Return a group of `cut` as a record batch, ready to be sent; None if no row is left.
 
-        `at_hand` are records that were read with the positions, by the numbers of their messages.
+        `already_read` are records that were read with the positions, by the numbers of their messages.
         """
         group = (
-            self._group(positions, at_hand) if self.touches else Group(positions, {}, _NO_TAILS, _NO_INDEXES)
+            self._group(positions, already_read)
+            if self.touches
+            else Group(positions, {}, _NO_TAILS, _NO_INDEXES)
         )
         count = len(group.positions)
         if not count:
@@ -158,9 +160,9 @@ class Columns:
 
     # -- messages
 
-    def _group(self, positions: Sequence[Position], at_hand: Mapping[int, Record]) -> Group:
+    def _group(self, positions: Sequence[Position], already_read: Mapping[int, Record]) -> Group:
         """Read the messages of these positions; messages that were removed in between are omitted."""
-        positions, records = self._records(positions, at_hand)
+        positions, records = self._records(positions, already_read)
         if not positions:
             return Group((), {}, _NO_TAILS, _NO_INDEXES)
         rows = RowParts(cast("list[bytes]", records.rows), records.begin)
@@ -172,14 +174,14 @@ class Columns:
         if _IN_PIECES in tails.fields:
             there = self._put_together(group)
             if len(there) < len(positions):
-                return self._group([positions[index] for index in there], at_hand)
+                return self._group([positions[index] for index in there], already_read)
         return group
 
     def _records(
-        self, positions: Sequence[Position], at_hand: Mapping[int, Record]
+        self, positions: Sequence[Position], already_read: Mapping[int, Record]
     ) -> tuple[Sequence[Position], Records]:
         """Return the records of the messages of these positions, and the positions that have any."""
-        records = self._stored.records(positions, at_hand)
+        records = self._stored.records(positions, already_read)
         if None not in records.rows:
             return positions, records
         self._missed()

@@ -51,7 +51,7 @@ class Gone(Exception):
 class Stored(Protocol):
     """The interface of a source of message rows."""
 
-    def records(self, positions: Sequence[Position], at_hand: Mapping[int, Record] = NOTHING) -> Records:
+    def records(self, positions: Sequence[Position], already_read: Mapping[int, Record] = NOTHING) -> Records:
         """Return the record of the message of each position; None for a removed one."""
 
     def body(self, body: StoredBody) -> bytes | None:
@@ -65,14 +65,14 @@ class StoredMessages:
         self._disk = disk
         self._bodies = Bodies(StagedRows(disk))  # this object stages no rows: it reads the applied ones
 
-    def records(self, positions: Sequence[Position], at_hand: Mapping[int, Record] = NOTHING) -> Records:
+    def records(self, positions: Sequence[Position], already_read: Mapping[int, Record] = NOTHING) -> Records:
         """Return the record of each message; None if it was removed.
 
-        Those that are at hand, by the numbers of their messages, are not read again.
+        Records in `already_read`, by the numbers of their messages, are not read again.
         """
-        if not at_hand:
+        if not already_read:
             return self._together(positions) or Records(self._read(positions))
-        known = [at_hand.get(position.message) for position in positions]
+        known = [already_read.get(position.message) for position in positions]
         missing = [place for place, record in enumerate(known) if record is None]
         if missing:
             found = self._read([positions[place] for place in missing])

@@ -254,7 +254,7 @@ def _one_value(case: Case) -> str:
     return ""
 
 
-def _certificate_is_believed(case: Case) -> str:
+def _certificate_is_trusted(case: Case) -> str:
     """Return the doubt about the candidate certificates: the one that came, or else all trusted ones."""
     given = case.signature.certificates
     if not given:
@@ -294,7 +294,7 @@ CHECKS: Final[tuple[tuple[str, Callable[[Case], str]], ...]] = (
     ("DigestValue", _one_digest_each),  # SR-206
     ("DigestValue", _digests_are_right),  # SR-207
     ("SignatureValue", _one_value),  # SR-201
-    ("X509Certificate", _certificate_is_believed),
+    ("X509Certificate", _certificate_is_trusted),
     ("SignatureValue", _value_is_right),  # SR-208
 )
 """The checks of a signature, each with the element that a failure names; each may rely on those before it."""

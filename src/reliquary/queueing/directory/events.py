@@ -35,7 +35,7 @@ class ReadDirectory(Request, frozen=True):
     filters: tuple[Filter, ...] = ()
     attributes: tuple[str, ...] | None = None
     forced: bool = False
-    """iForceDirectoryRead: ask the directory even while it is believed to be offline."""
+    """iForceDirectoryRead: ask the directory even while it is taken for offline."""
 
 
 class ReadDirectoryBegin(Request, frozen=True):

@@ -189,7 +189,7 @@ def read(
 ) -> DirectoryAnswer:
     """Read Directory: return the first object that passes every filter, 3.1.7.1.20.
 
-    `forced` asks the directory even while it is believed to be offline.
+    `forced` asks the directory even while it is taken for offline.
     """
     matches = matcher(kind, filters)
     check_attributes(kind, attributes)

@@ -21,9 +21,9 @@ def _published(state: State, notes: Notes, fact: facts.StagePublished | facts.St
     event = HistoryEvent.ACCEPTED if queue.outgoing is None else HistoryEvent.QUEUED
     initiator = Initiator("spark", "", f"{fact.query}:{fact.batch}")
     transaction = batch_identifier(fact.query, fact.batch)
-    for at_hand, group in groupby(fact.positions, lambda position: position.message in stamped):
+    for already_read, group in groupby(fact.positions, lambda position: position.message in stamped):
         positions = list(group)
-        if at_hand:
+        if already_read:
             messages = [stamped[position.message] for position in positions]
             notes.note_messages(event, queue, positions, messages, 0, initiator)
         else:

@@ -1,6 +1,6 @@
 """Encodes the bind-time feature negotiation, [MS-RPCE] 2.2.2.14, 2.2.2.15 and 3.3.1.5.3.
 
-A client offers a transfer syntax that is none: the first 8 bytes of its UUID are a constant, the last 8 are a
+A client offers a pretended transfer syntax: the first 8 bytes of its UUID are a constant, the last 8 are a
 mask of features.  The answer is `Result.NEGOTIATE_ACK` with the features of both sides as its reason.
 """
 

@@ -39,7 +39,7 @@ def _pair(answered: tuple[ResponseHeader, tuple[object, ...]]) -> tuple[Response
 
 @pytest.mark.spec("HR-051", "HR-054", "HR-061", "HR-062", "HR-101")
 @pytest.mark.httpr("F1", "T07", "T11")
-def test_push_without_a_session() -> None:
+def test_messages_are_pushed_without_a_session() -> None:
     bench, far = ClientBench(settings=SESSIONLESS), Far(sessions=False)
     bench.send(ORDERS, *[b"%d" % each for each in range(12)])
     first = bench.next_request()
@@ -65,7 +65,7 @@ def test_push_without_a_session() -> None:
 
 @pytest.mark.spec("HR-025", "HR-033", "HR-036", "HR-016", "HR-032", "HR-075")
 @pytest.mark.httpr("F2", "T11", "T25")
-def test_push_in_a_session() -> None:
+def test_messages_are_pushed_in_a_session() -> None:
     settings = HttprSettings(forget_after=seconds(20))
     bench, far = ClientBench(settings=settings), Far(capabilities=BATCHES_OF_TWO)
     bench.send(ORDERS, b"a", b"b", b"c")
@@ -128,7 +128,7 @@ def test_rolled_back_messages_are_sent_again_under_a_new_id_in_the_session() -> 
 
 @pytest.mark.spec("HR-070", "HR-105", "HR-074")
 @pytest.mark.httpr("F5", "T20")
-def test_pull_in_a_session() -> None:
+def test_messages_are_pulled_in_a_session() -> None:
     bench, far = ClientBench(settings=FETCHES), Far()
     far.offer(b"a")
     bench.answer(far)
@@ -209,7 +209,7 @@ def test_exchange_brings_and_fetches() -> None:
 
 
 @pytest.mark.httpr("F9")
-def test_push_and_pull_over_one_channel() -> None:
+def test_messages_are_pushed_and_pulled_over_one_channel() -> None:
     settings = HttprSettings(peers=(Peer(responder=AGENT, pull=True, channel="primary"),))
     bench, far = ClientBench(settings=settings), Far(capabilities=(("maximum_pipeline_depth", "1"),))
     far.offer(b"a")

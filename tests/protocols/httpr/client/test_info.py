@@ -63,7 +63,7 @@ def test_the_agreed_capabilities_are_valid_for_one_session() -> None:
     ],
     ids=["more than was proposed", "no session", "ended for no reason", "another agent"],
 )  # fmt: skip
-def test_a_greeting_that_cannot_be_is_no_greeting(answer: ResponseHeader) -> None:
+def test_an_impossible_greeting_is_no_greeting(answer: ResponseHeader) -> None:
     bench = ClientBench()
     bench.send(ORDERS, b"a")
     bench.respond(bench.next_request(), answer)

@@ -56,7 +56,7 @@ class RandomRun:
         self.chance = Random(seed)
         self.depth = depth
         self.by_info = by_info
-        """Believe the answer to GET-RESPONDER-INFO alone, as 3.4 allows."""
+        """Take the numbers from the answer to GET-RESPONDER-INFO alone, as 3.4 allows."""
         self.bench = HttprBench("inbound", "outbound", settings=SETTINGS)
         self.bench.flush()
         self.client = Client(self.bench, service="both")

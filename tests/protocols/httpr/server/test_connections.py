@@ -107,7 +107,7 @@ def test_lost_connections_are_forgotten() -> None:
     assert client.bench.httpr.state.server.connections == {}
 
 
-def test_two_channels_on_one_connection() -> None:
+def test_two_channels_may_share_a_connection() -> None:
     bench = HttprBench()
     p, q = Client(bench), Client(bench, channel="q")
     q.connection = p.connection

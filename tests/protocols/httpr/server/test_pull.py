@@ -370,7 +370,7 @@ def test_a_crash_while_a_batch_is_collected_loses_and_doubles_nothing(written: b
 @pytest.mark.spec("HR-050")
 @pytest.mark.httpr("T18", "T43")
 @pytest.mark.parametrize("written", [False, True])
-def test_a_crash_around_an_acknowledgement(written: bool) -> None:
+def test_an_acknowledgement_counts_after_a_crash_if_it_was_written(written: bool) -> None:
     client = Client(HttprBench())
     client.bench.send("orders", b"a")
     client.pull(0)

@@ -231,7 +231,7 @@ def test_channels_know_nothing_of_each_other() -> None:
 @pytest.mark.spec("HR-050", "HR-059")
 @pytest.mark.httpr("T06", "T11", "T12")
 @pytest.mark.parametrize("written", [False, True])
-def test_a_crash_around_forget(written: bool) -> None:
+def test_a_forgotten_channel_stays_forgotten_after_a_crash_if_that_was_written(written: bool) -> None:
     client = Client(HttprBench())
     client.push(4, b"a")
     client.bench.flush()
@@ -248,7 +248,7 @@ def test_a_crash_around_forget(written: bool) -> None:
 @pytest.mark.spec("HR-050")
 @pytest.mark.httpr("T14")
 @pytest.mark.parametrize("written", [False, True])
-def test_a_crash_around_a_report(written: bool) -> None:
+def test_a_report_counts_after_a_crash_if_it_was_written(written: bool) -> None:
     client = Client(HttprBench())
     client.push(4, b"a")
     client.bench.flush()

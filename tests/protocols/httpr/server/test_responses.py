@@ -54,14 +54,14 @@ def test_also_a_refusal_waits_for_the_disk_where_only_a_loose_body_goes(client: 
 
 
 @pytest.mark.httpr("H7")
-def test_an_abort(client: Client) -> None:
+def test_an_aborted_batch_is_answered_with_rollback(client: Client) -> None:
     client.push(1, b"a")
     answer = client.push(2, b"hello", disposition=Disposition.ABORT)
     assert text(answer) == b"outcome:ROLLBACK\r\ncompleted:0000000000000002\r\n\r\n"
 
 
 @pytest.mark.httpr("H4")
-def test_a_push_without_a_session(client: Client) -> None:
+def test_a_push_without_a_session_is_answered_with_its_responder(client: Client) -> None:
     client.session = ""
     answer = client.push(1, b"a", responder="httpr://bench.example/orders")
     assert text(answer) == (
@@ -86,7 +86,7 @@ def test_a_report_that_forgets(client: Client) -> None:
 
 
 @pytest.mark.httpr("H14")
-def test_a_late_arrival(client: Client) -> None:
+def test_a_late_batch_is_answered_with_529(client: Client) -> None:
     client.report(last_pushed_id=2)
     assert text(client.push(2, b"late")) == (
         b"session:end\r\noutcome:ROLLBACK\r\ncompleted:0000000000000002\r\n"
@@ -104,7 +104,7 @@ def test_a_session_that_is_not_known(client: Client) -> None:
 
 
 @pytest.mark.httpr("H17")
-def test_an_exchange(client: Client) -> None:
+def test_an_exchange_is_answered_with_both_outcomes(client: Client) -> None:
     client.exchange(1, b"hi", completed=0)
     answer = client.exchange(2, b"ok", completed=1, outcome=COMMIT)
     assert text(answer) == (

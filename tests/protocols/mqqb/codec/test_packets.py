@@ -127,7 +127,7 @@ def test_the_decoders_read_any_packet_alike(packet: Packet) -> None:
 
 @pytest.mark.mqqb("T-13")
 @pytest.mark.parametrize("name", [name for name in COMPOSED if name not in {"V12", "V13"}])
-def test_composed_packets_both_ways_and_twice(name: str) -> None:
+def test_composed_packets_are_written_as_they_are_read(name: str) -> None:
     packet = decode_packet(COMPOSED[name])
     assert packet.encode() == COMPOSED[name]
     first, second = read_twice(COMPOSED[name])

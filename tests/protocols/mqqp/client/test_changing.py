@@ -40,7 +40,7 @@ def test_a_cursor_is_created_by_qmcomm_and_closed_by_qm2qm() -> None:
 
 @pytest.mark.spec("QP-160")
 @pytest.mark.parametrize("status", [0xC00E0007, 0x00000001])
-def test_a_cursor_that_is_refused_is_none(status: int) -> None:
+def test_a_refused_cursor_is_not_opened(status: int) -> None:
     two = TwoManagers()
     handle = two.open()
     two.script[qmcomm.CreateRemoteCursor] = CursorCreated(5, status)

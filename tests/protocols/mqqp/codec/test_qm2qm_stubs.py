@@ -100,7 +100,7 @@ def test_every_vector_has_its_value() -> None:
 @pytest.mark.mqqp("T03")
 @pytest.mark.parametrize("name", REQUESTS)
 @pytest.mark.parametrize("encoding", [NDR20, NDR64], ids=["NDR20", "NDR64"])
-def test_a_request_both_ways(name: str, encoding: Encoding) -> None:
+def test_a_request_is_encoded_and_decoded(name: str, encoding: Encoding) -> None:
     request, stub = REQUESTS[name], STUBS[name, encoding]
     assert encode_request(request, encoding).hex(" ", 4) == stub.hex(" ", 4)
     assert decode_request(QM2QM, opnum_of(request), stub, encoding) == request

@@ -64,7 +64,7 @@ def test_every_vector_has_its_value() -> None:
 
 
 @pytest.mark.parametrize(("name", "encoding"), [key for key in STUBS if key[0] in REQUESTS], ids=str)
-def test_a_request_both_ways(name: str, encoding: Encoding) -> None:
+def test_a_request_is_encoded_and_decoded(name: str, encoding: Encoding) -> None:
     request, stub = REQUESTS[name], STUBS[name, encoding]
     assert encode_request(request, encoding).hex(" ", 4) == stub.hex(" ", 4)
     assert decode_request(QMCOMM, opnum_of(request), stub, encoding) == request

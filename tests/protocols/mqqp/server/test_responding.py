@@ -33,7 +33,7 @@ FORMS: dict[Request, Response | int] = {
 }
 
 
-def test_each_method_that_not_everybody_may_call_has_a_refusal() -> None:
+def test_each_method_that_not_every_client_may_call_has_a_refusal() -> None:
     assert set(REFUSALS) == set(METHODS) - FREE
     assert {type(request) for request in FORMS} == set(REFUSALS)
 

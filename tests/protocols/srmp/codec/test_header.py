@@ -169,7 +169,7 @@ def test_the_source_manager_wins_over_the_guid_in_id() -> None:
 @pytest.mark.srmp("F-25")
 @pytest.mark.spec("SR-041")
 @pytest.mark.parametrize("empty", ["<via/>", "<via></via>", "<via> </via>"])
-def test_an_empty_via_is_none(empty: str) -> None:
+def test_an_empty_via_names_no_address(empty: str) -> None:
     assert decode_envelope(changed(FULL, (element(FULL, "via"), empty))).via == ""
 
 

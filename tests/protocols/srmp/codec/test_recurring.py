@@ -97,7 +97,7 @@ def test_a_form_is_kept_when_an_envelope_came_twice() -> None:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        pytest.param(b"<id>uuid:", b"<id>uuid:x", id="a number that is none"),
+        pytest.param(b"<id>uuid:", b"<id>uuid:x", id="a malformed number"),
         pytest.param(b"1005", b"99999999999", id="a number that is too long"),
         pytest.param(b"1005", b"10051", id="an envelope that is longer than it says"),
         pytest.param(b"<Priority>", b"<priority>", id="another envelope"),

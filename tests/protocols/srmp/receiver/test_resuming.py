@@ -126,7 +126,7 @@ def test_a_stream_that_waits_has_no_outcome_and_one_warning() -> None:
     assert resumed(bench) == [NO_ADDRESS]
 
 
-def test_an_address_that_is_none_is_refused() -> None:
+def test_a_malformed_address_is_refused() -> None:
     bench = restored(0)
     wrong = UNCONFIRMED.replace("http://alpha.example/again", "ftp://alpha.example")
     refused(bench, peer.stream_message(8, block=wrong), naming="sendReceiptsTo")

@@ -19,7 +19,7 @@ from tests.protocols.srmp.receiving import Receiving
 from tests.protocols.srmp.signers import KINDS, signer, trust
 from tests.wire.signing_keys import NOW
 
-BELIEVES_RSA = SrmpSettings(trust=trust("rsa", allowed=frozenset()))
+TRUSTS_RSA = SrmpSettings(trust=trust("rsa", allowed=frozenset()))
 SIGNS = trust(signs="rsa", allowed=frozenset())
 
 
@@ -45,7 +45,7 @@ def only_message(bench: Receiving, queue: str = "orders") -> Message:
 
 @pytest.mark.spec("SR-200", "SR-208")
 def test_a_signed_message_is_authenticated() -> None:
-    bench = Receiving(settings=BELIEVES_RSA)
+    bench = Receiving(settings=TRUSTS_RSA)
     assert bench.post(*signed()).status == 200
     message = only_message(bench)
     assert message.authentication is AuthenticationLevel.XML_SIG
@@ -74,7 +74,7 @@ def test_a_signed_message_is_authenticated() -> None:
     ],
 )
 def test_a_message_whose_signature_is_bad_is_refused_and_changes_nothing(post: Post, element: str) -> None:
-    bench = Receiving(settings=BELIEVES_RSA)
+    bench = Receiving(settings=TRUSTS_RSA)
     before = len(bench.facts)
     answer = bench.post(*post)
     assert answer.status == 400
@@ -86,7 +86,7 @@ def test_a_message_whose_signature_is_bad_is_refused_and_changes_nothing(post: P
 @pytest.mark.srmp("T-67", "F-60")
 @pytest.mark.spec("SR-201")
 def test_a_queue_may_want_a_signature_on_every_message() -> None:
-    bench = Receiving(settings=BELIEVES_RSA)
+    bench = Receiving(settings=TRUSTS_RSA)
     bench.create("vault", authentication=True)
     vault = ORDERS.replace("orders", "vault")
     assert bench.post(*user_message(vault)).status == 400
@@ -102,7 +102,7 @@ def test_without_a_trusted_signer_no_signature_is_good() -> None:
 
 
 def test_a_forged_message_of_a_stream_does_not_advance_it() -> None:
-    bench = Receiving(settings=BELIEVES_RSA)
+    bench = Receiving(settings=TRUSTS_RSA)
     assert bench.post(*stream_message(1, body=b"jello", block=signature_of(b"hello"))).status == 400
     assert bench.post(*stream_message(1, body=b"hello", block=signature_of(b"hello"))).status == 200
     assert bench.post(*stream_message(2, body=b"jello", block=signature_of(b"hello"))).status == 400
@@ -115,7 +115,7 @@ def test_a_forged_message_of_a_stream_does_not_advance_it() -> None:
 
 def test_a_forged_message_by_multicast_is_dropped() -> None:
     group = "234.1.1.1:8001"
-    bench = Receiving(settings=BELIEVES_RSA)
+    bench = Receiving(settings=TRUSTS_RSA)
     bench.create("ticks", multicast_address=group)
     for post in (forged(to=f"MSMQ:MULTICAST={group}"), signed(to=f"MSMQ:MULTICAST={group}")):
         head = f"POST {group} HTTP/1.1\r\nHost: {group}\r\nContent-Type: {post[0]}\r\n"
@@ -126,7 +126,7 @@ def test_a_forged_message_by_multicast_is_dropped() -> None:
 
 
 def test_a_signature_on_a_receipt_authenticates_nothing() -> None:
-    bench = Receiving(settings=BELIEVES_RSA)
+    bench = Receiving(settings=TRUSTS_RSA)
     block = signature_of(b"hello")
     content_type, body = delivery_receipt(ORDERS)
     body = body.replace(b"</se:Header>", block.encode() + b"</se:Header>")
@@ -144,5 +144,5 @@ def test_the_composed_example_is_read_and_fails_only_for_its_unknown_key() -> No
 
 
 def test_a_signed_envelope_that_only_one_of_two_parsers_reads_is_refused() -> None:
-    answer = Receiving(settings=BELIEVES_RSA).post(*user_message(block=f"<\u2070x/>{signature_of(b'hello')}"))
+    answer = Receiving(settings=TRUSTS_RSA).post(*user_message(block=f"<\u2070x/>{signature_of(b'hello')}"))
     assert (answer.status, answer.why.split(":")[0]) == (400, "Envelope")

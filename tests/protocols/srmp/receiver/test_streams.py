@@ -317,7 +317,7 @@ def test_what_is_out_of_order_or_outdated_is_not_receipted() -> None:
 @pytest.mark.srmp("T-56")
 @pytest.mark.spec("SR-160", "SR-161", "SR-128")
 @pytest.mark.parametrize("crash", [True, False])
-def test_a_restart_between_a_message_and_its_receipt(crash: bool) -> None:
+def test_a_message_is_receipted_after_a_restart(crash: bool) -> None:
     bench = Receiving()
     post(bench, 1, 2)
     bench.flush()
@@ -328,7 +328,7 @@ def test_a_restart_between_a_message_and_its_receipt(crash: bool) -> None:
     assert bench.receipts == [acknowledgement(2)]
 
 
-def test_a_restart_after_the_first_message_of_another_stream() -> None:
+def test_the_first_message_of_another_stream_is_receipted_after_a_restart() -> None:
     bench = Receiving()
     post(bench, 1, 2)
     bench.advance(1)

@@ -121,7 +121,7 @@ def test_what_cannot_be_signed_now_waits_and_is_not_lost(bad: Trust, why: str) -
     assert sorted(bench.sent_bodies()) == [b"one", b"two"]
 
 
-def test_a_message_that_goes_on_is_believed_by_the_last_receiver() -> None:
+def test_a_message_that_is_passed_on_is_authenticated_by_the_last_receiver() -> None:
     """The forwarder neither signs nor verifies: envelope and Content-Ids are those that came."""
     text = envelope(
         "http://far.example/msmq/q", block=sign(Message(body=b"body"), FOREIGN, trust(signs="rsa"))[1]

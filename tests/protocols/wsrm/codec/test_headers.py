@@ -149,7 +149,7 @@ def test_an_acknowledgement_is_read_in_any_order(
         ('Lower="1" Upper="18446744073709551616"', FaultCode.SENDER),
     ],
 )
-def test_a_range_that_is_none_is_refused(limits: str, code: FaultCode) -> None:
+def test_a_malformed_range_is_refused(limits: str, code: FaultCode) -> None:
     block = f"<r:SequenceAcknowledgement>{ID}<r:AcknowledgementRange {limits}/></r:SequenceAcknowledgement>"
     fault = refused(block)
     assert fault.fault.code is code

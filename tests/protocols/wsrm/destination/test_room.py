@@ -18,7 +18,7 @@ def value(got: Acknowledgement | None) -> int:
 
 @pytest.mark.spec("FC-012", "FC-014", "FC-015", "FC-016", "FC-018", "FC-022")
 @pytest.mark.wsrm("T17")
-def test_the_seven_messages_of_the_example() -> None:
+def test_the_destination_answers_the_seven_messages_of_the_example() -> None:
     """[MS-WSRVCRM] 4.1, as the destination sees it: room for two messages, and a reader that comes late."""
     rmd = Rmd(bounded=True, window=2)
     sequence = rmd.create(ADDRESS)

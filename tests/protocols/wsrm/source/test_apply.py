@@ -92,7 +92,7 @@ def test_the_progress_of_a_sequence_is_stored() -> None:
         pytest.param(9, facts.MessagesNumbered(1, 6, (105,)), "is closing", id="the sequence is closed"),
     ],
 )  # fmt: skip
-def test_a_fact_that_cannot_be_is_our_error(before: int, fact: Fact, why: str) -> None:
+def test_an_impossible_fact_is_our_error(before: int, fact: Fact, why: str) -> None:
     state = fresh()
     for each in LIFE[:before]:
         apply(state, each)

@@ -148,7 +148,7 @@ def test_the_end_of_a_sequence_that_does_not_poll_touches_no_timer() -> None:
 
 
 @pytest.mark.wsrm("T17")
-def test_the_seven_messages_of_the_example() -> None:
+def test_the_source_sends_the_seven_messages_of_the_example() -> None:
     bench = SourceBench()
     states: list[object] = []
     bench.put("1", "2", "3")
@@ -224,7 +224,7 @@ def test_each_sequence_has_a_state_of_its_own() -> None:
 
 @pytest.mark.wsrm("T32")
 @pytest.mark.parametrize("early", [True, False])
-def test_a_poll_and_room_at_one_moment(early: bool) -> None:
+def test_room_that_comes_with_a_poll_ends_polling(early: bool) -> None:
     bench = full("second")
     bench.advance(29.999 if early else 30)
     bench.hear((1, 1), buffer=3)

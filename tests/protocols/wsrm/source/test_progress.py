@@ -8,7 +8,7 @@ from reliquary.queueing.model.travel.link import SequenceInfo
 from tests.protocols.wsrm.source.source_bench import SourceBench
 
 
-def test_the_figures_of_an_outgoing_queue() -> None:
+def test_the_figures_of_an_outgoing_queue_follow_its_sequence() -> None:
     bench = SourceBench()
     bench.put("a", "b", "c", "d")
     bench.open()

@@ -67,7 +67,7 @@ def test_what_has_a_number_goes_again_under_it_and_new_messages_wait_for_the_nex
     assert dead(bench) == []
 
 
-def test_a_peer_that_has_more_than_we_remember_is_believed() -> None:
+def test_the_numbers_of_a_peer_count_that_has_more_than_we_remember() -> None:
     bench = backed_up("a", "b")
     restore(bench)
     bench.acknowledge((1, 7))

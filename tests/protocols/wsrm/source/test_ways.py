@@ -42,7 +42,7 @@ def test_a_client_without_an_address_gets_messages_on_responses(address: str) ->
     assert way_to(name, WsrmSettings()).kind is SendingMode.BACK
 
 
-def test_a_client_that_polls_and_one_that_listens() -> None:
+def test_a_client_that_polls_and_one_that_listens_have_their_own_modes() -> None:
     name = offered_name("urn:uuid:1", "http://client.example/cb")
     polled = Outbound(1, Dialect(), 2, name, target=Reference(POLLED), offered_by=3)
     assert way_of(polled, WsrmSettings()).kind is SendingMode.POLL

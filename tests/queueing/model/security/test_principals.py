@@ -33,7 +33,7 @@ def test_a_user_has_its_own_identifier_its_groups_and_the_group_of_all_users() -
     assert Principal(ALICE, (ADMINISTRATORS,)).sids == {ALICE, ADMINISTRATORS, EVERYONE, AUTHENTICATED_USERS}
 
 
-def test_the_anonymous_user_is_everybody_but_not_authenticated() -> None:
+def test_the_anonymous_user_is_in_the_group_everyone_and_not_authenticated() -> None:
     assert ANONYMOUS.sids == {ANONYMOUS.user, EVERYONE}
 
 

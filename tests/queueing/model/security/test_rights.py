@@ -267,7 +267,7 @@ def test_a_queue_without_an_owner_is_open_to_all(user: Sid) -> None:
 
 
 @pytest.mark.spec("DM-149")
-def test_a_guests_queue_is_everybodys() -> None:
+def test_a_queue_of_a_guest_is_open_to_everyone() -> None:
     made = default_descriptor(None, GUEST)
     assert made.owner == GUEST
     assert made.dacl == (allow(EVERYONE, ALL),)

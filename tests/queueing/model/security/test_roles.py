@@ -67,7 +67,7 @@ def test_a_role_counts_for_dead_letters(role: Role | None, more: set[Act]) -> No
     assert may(role, QueueKind.DEAD_LETTERS) == LOOK | more
 
 
-def test_every_role_has_rights_and_no_bit_that_is_none() -> None:
+def test_every_role_has_rights_and_no_unknown_bit() -> None:
     assert set(RIGHTS) == set(Role)
     assert rights_of_role(None) is NO_ROLE
     for rights in RIGHTS.values():

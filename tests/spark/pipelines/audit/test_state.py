@@ -91,7 +91,7 @@ class Explained(World):
         return first, second
 
 
-def test_a_state_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_a_malformed_state_is_refused(tmp_path: Path) -> None:
     (tmp_path / "current.json").write_text("{")
     with pytest.raises(UsageError, match="holds no state of an audit"):
         State(tmp_path)

@@ -96,7 +96,7 @@ class Groups:
         known = self._known.get(key)
         if known is None:
             if len(self._known) >= KNOWN:
-                self._known.clear()  # heads of this batch may then be in its row twice, which does no harm
+                self._known.clear()  # heads of this batch may then be in its row twice; both are right
             known = self._known[key] = KnownHead(make_head(queue, key))
         if known.batch != self._batch:
             known.batch, known.place = self._batch, len(self._heads)

@@ -90,6 +90,9 @@ def test_a_bug_of_ours_is_not_hidden() -> None:
     ("line", "sentence"),
     [
         (["nonsense"], "No such command 'nonsense'. Try 'reliquary --help'."),
+        (["send", "orders"], "No such command 'send'. Did you mean 'message send'? Try 'reliquary --help'."),
+        (["purge", "orders"], "Did you mean 'queue purge'"),
+        (["list"], "No such command 'list'. Try 'reliquary --help'."),
         (["queue", "show"], "Missing argument 'NAME'. Try 'reliquary queue show --help'."),
         (["queue", "lst"], "Did you mean 'list'? Try 'reliquary queue --help'."),
         (["queue", "list", "--colour"], "No such option"),

@@ -297,8 +297,15 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
 
 
 def test_the_environment_and_the_command_line_are_named_when_they_are_wrong() -> None:
-    with pytest.raises(UsageError, match="environment: there is no setting 'data_prot'"):
-        load(None, {"RELIQUARY_DATA_PROT": "1"})
+    for variable, meant in (
+        ("RELIQUARY_DATA_PROT", "did you mean RELIQUARY_DATA_PORT?"),
+        ("RELIQUARY_LIMIT_RATE", "did you mean RELIQUARY_LIMITS_RATE?"),
+        ("RELIQUARY_SRMP_HTTP_PROT", "did you mean RELIQUARY_SRMP_HTTP_PORT?"),
+        ("RELIQUARY_COLOUR", "`reliquary config show --effective` lists all"),
+    ):
+        with pytest.raises(UsageError) as refused:
+            load(None, {variable: "1"})
+        assert str(refused.value) == f"environment: {variable} names no setting; {meant}"
     with pytest.raises(UsageError, match="environment: quota: Expected `int`"):
         load(None, {"RELIQUARY_QUOTA": "much"})
     with pytest.raises(UsageError, match="there is no setting 'colour'"):

@@ -22,6 +22,8 @@ ADVICE: Final = {
     "UNAUTHENTICATED": "--token-file or --user say who you are",
 }
 """The advice for users, by the code of an error."""
+NOUNS_SHOWN: Final = 3
+"""The most nouns that are named to a user who typed a verb alone."""
 NO_SERVER: Final = "does a server run there? `reliquary serve` starts one, --server and --control name it"
 
 
@@ -49,6 +51,23 @@ class Root(click.Group):
         if sentence:
             click.echo(f"reliquary: {sentence}", err=True)
         sys.exit(code)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command; where the first word is a verb alone, say which nouns have it."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as why:
+            nouns = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+            found = [
+                f"'{name} {args[0]}'"
+                for name, each in nouns
+                if isinstance(each, click.Group) and args[0] in each.list_commands(ctx)
+            ]
+            if 0 < len(found) <= NOUNS_SHOWN:
+                raise click.UsageError(f"{why.message} Did you mean {' or '.join(found)}?", ctx) from why
+            raise
 
 
 def exit_and_sentence(why: Exception) -> tuple[Exit, str] | None:

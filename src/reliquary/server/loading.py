@@ -189,9 +189,11 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
         if table is not None:
             name = name.removeprefix(f"{table.name}_")
             _refuse_in_environment(name, table.is_for_the_file(name))
+            _refuse_unknown(variable, name in table.names)
             found.setdefault(table.name, {})[name] = _split(text, table.is_list(name))
         else:
             _refuse_in_environment(name, name in FOR_THE_FILE)
+            _refuse_unknown(variable, name in NAMES)
             found[name] = _split(text, get_origin(_TYPES.get(name)) is tuple)
     return found
 
@@ -219,6 +221,20 @@ def _from_options(chosen: Sequence[str]) -> dict[str, Any]:
 def _refuse_in_environment(name: str, refused: bool, where: str = "environment") -> None:
     if refused:
         raise UsageError(f"{where}: {name} stand in the settings file alone")
+
+
+def _refuse_unknown(variable: str, known: bool) -> None:
+    if known:
+        return
+    in_tables = (f"{table.name}_{name}" for table in TABLES for name in table.names)
+    wrong = variable.removeprefix(PREFIX).lower()[:80]
+    close = get_close_matches(wrong, (*NAMES, *in_tables), n=1, cutoff=0.75)
+    what = (
+        f"did you mean {PREFIX}{close[0].upper()}?"
+        if close
+        else "`reliquary config show --effective` lists all"
+    )
+    raise UsageError(f"environment: {variable[:80]} names no setting; {what}")
 
 
 def _split(text: str, is_list: bool) -> str | list[str]:

@@ -8,14 +8,19 @@ A send whose answer was lost with the server has an unknown outcome: its message
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
+from click.testing import CliRunner, Result
 
 import reliquary
+from reliquary.cli.connection import CONTROL_VARIABLE, SERVER_VARIABLE
+from reliquary.cli.main import cli
 from reliquary.server.exits import Exit
 from tests.e2e import disks
 from tests.e2e.cutting_proxy import CuttingProxy
@@ -182,6 +187,39 @@ def test_messages_wait_for_their_receiver_and_outlive_their_sender(pair: Pair) -
         (stream,) = manager.streams()
         assert (stream.protocol, stream.direction, stream.reset) == ("mqqb", "in", False)
         assert manager.reset_stream(stream.name).reset
+
+
+def run(site: Site, *arguments: str) -> Result:
+    """Run a command of `reliquary` at a site."""
+    addresses = {SERVER_VARIABLE: site.process.data, CONTROL_VARIABLE: site.process.control}
+    return CliRunner().invoke(cli, arguments, env=addresses)
+
+
+def sessions(site: Site) -> list[dict[str, Any]]:
+    """Return what `reliquary session list` prints at a site."""
+    return [json.loads(line) for line in run(site, "session", "list").output.splitlines()]
+
+
+def test_an_administrator_lists_shows_and_closes_a_session_and_the_next_message_opens_another(
+    pair: Pair,
+) -> None:
+    to = f"DIRECT=TCP:{HOSTS[1]}\\private$\\{PLAIN}"
+    assert run(pair.a, "message", "send", to, "one").exit_code == 0
+    assert run(pair.b, "message", "receive", PLAIN, "--timeout", "30").output == "one\n"
+    (out,), (into,) = sessions(pair.a), sessions(pair.b)
+    assert (out["direction"], out["peer"], into["direction"]) == ("out", HOSTS[1], "in")
+    shown = json.loads(run(pair.a, "session", "show", out["name"]).output)
+    assert (shown["state"], shown["queues"]) == ("open", [to])
+    assert run(pair.b, "session", "close", into["name"]).exit_code == 0
+    while sessions(pair.a):
+        pass
+    gone = run(pair.a, "session", "close", out["name"])
+    assert gone.exit_code == Exit.NOT_FOUND
+    assert f"there is no session {out['name']}" in gone.output
+    assert run(pair.a, "message", "send", to, "two").exit_code == 0
+    assert run(pair.b, "message", "receive", PLAIN, "--timeout", "30").output == "two\n"
+    (again,) = sessions(pair.a)
+    assert again["name"] != out["name"]
 
 
 @pytest.mark.mqqb("T-46", "T-54", "T-61", "T-95")

@@ -69,3 +69,21 @@ def test_a_connection_that_breaks_at_each_byte_in_turn_loses_and_doubles_nothing
 @pytest.mark.parametrize("after", [0, 571, 1144, 1208, 1300, 1420, 1600])
 def test_a_connection_that_breaks_in_the_handshake_or_in_a_message_is_opened_again(after: int) -> None:
     assert _run_with_a_cut(after)
+
+
+@pytest.mark.long
+@pytest.mark.mqqb("T-46")
+@pytest.mark.spec("QB-293", "QB-309")
+def test_a_thousand_messages_arrive_over_connections_that_each_break_one_byte_later() -> None:
+    pair = Pair()
+    name = f"DIRECT=TCP:{RIGHT}\\private$\\orders"
+    bodies = [b"%d" % number for number in range(1_000)]
+    pair.left.send(name, *bodies)
+    pair.budget = 1
+    while waiting(pair.left, name):
+        pair.budget += 1
+        pair.run()
+        pair.advance(5.1)  # until the next connection
+        pair.cut()
+    assert pair.budget > 2 * (572 + 32) + 200  # breaks in the handshake, in messages and in acknowledgements
+    assert sorted(pair.right.bodies("orders")) == sorted(bodies)

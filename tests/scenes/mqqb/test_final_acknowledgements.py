@@ -149,6 +149,23 @@ def test_a_refused_message_of_a_stream_has_a_final_acknowledgement_and_the_strea
 
 
 @pytest.mark.mqqb("T-76")
+@pytest.mark.spec("QB-237")
+def test_a_message_that_comes_again_after_its_queue_was_deleted_has_no_second_verdict() -> None:
+    bench, peer = receiving()
+    peer.user(b"1", to=LEDGER, stream=(1, 0), negative_journaling=True)
+    bench.receive("ledger")
+    bench.ask(DeleteQueue(0, "ledger"))
+    peer.ack_all()
+    bench.advance(1)
+    peer.user(b"1", to=LEDGER, stream=(1, 0), negative_journaling=True)  # its acknowledgements were lost
+    bench.advance(1)
+    assert [each.message_class for each in peer.final_acks] == [0x4000]  # and not 0x8000 as well (G-26)
+    assert [each.body.number for each in peer.order_acks] == [1, 1]
+    peer.user(b"2", to=LEDGER, stream=(2, 1))
+    assert [each.message_class for each in peer.final_acks] == [0x4000, 0x8000]
+
+
+@pytest.mark.mqqb("T-76")
 def test_the_sender_is_notified_of_a_refusal_before_the_order_acknowledgement() -> None:
     pair = Pair()
     name = f"DIRECT=TCP:{RIGHT}\\private$\\nowhere"

@@ -278,6 +278,25 @@ def test_an_acknowledgement_that_is_nearly_due_is_sent_with_a_message() -> None:
     assert not any(isinstance(each, SessionAck) for each in peer.got)
 
 
+@pytest.mark.mqqb("T-42")
+@pytest.mark.spec("QB-218")
+def test_a_packet_that_waited_for_the_window_has_the_acknowledgement_of_the_time_when_it_leaves() -> None:
+    bench = MqqbBench()
+    bench.send(ELSEWHERE, b"1", b"2", b"3", b"4")
+    peer = bench.dialled(window=4)
+    bench.send(ELSEWHERE, b"5")  # there was nothing to acknowledge when it was made (G-58)
+    bench.send(ELSEWHERE, b"6")
+    peer.user(b"x", express=True)
+    bench.advance(8)
+    peer.ack(1, first=1, bits=1, window=4)
+    assert peer.bodies[4:] == [b"5"]
+    assert peer.acks == [SessionHeader(1, 0, 0, 5, 5, 64)]
+    bench.advance(3)
+    peer.ack(2, first=2, bits=1, window=4)
+    assert peer.bodies[4:] == [b"5", b"6"]
+    assert len(peer.acks) == 1  # nothing new came meanwhile
+
+
 @pytest.mark.mqqb("T-43")
 @pytest.mark.spec("QB-019", "QB-209")
 def test_a_wrong_count_closes_the_session_after_the_packet_was_taken() -> None:

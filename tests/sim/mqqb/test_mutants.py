@@ -15,8 +15,8 @@ from reliquary.engine.core import Batch
 from reliquary.protocols.mqqb import arrivals
 from reliquary.protocols.mqqb.effects import Dial
 from reliquary.protocols.mqqb.receiver import messages, ordering, runs
-from reliquary.protocols.mqqb.sender import acks, packets, settling, streams, transmitting
-from reliquary.protocols.mqqb.sessions import acknowledging, links
+from reliquary.protocols.mqqb.sender import acks, packets, queues, settling, streams, transmitting
+from reliquary.protocols.mqqb.sessions import acknowledging, links, opening
 from reliquary.protocols.mqqb.state import (
     Arriving,
     Entry,
@@ -27,7 +27,7 @@ from reliquary.protocols.mqqb.state import (
     Weight,
 )
 from reliquary.protocols.mqqb.tables import MQQB_ACCEPTANCE
-from reliquary.queueing.model.message import MessageClass
+from reliquary.queueing.model.message import MessageClass, ObjectId
 from reliquary.queueing.model.travel.transfer import MessageArrived, Outcome, TransferEnded
 from reliquary.queueing.travel import arrivals as queueing_arrivals
 from reliquary.sim.mqqb.network import StreamNetwork
@@ -37,6 +37,8 @@ from reliquary.sim.world.run import simulate
 from reliquary.streams import facts
 from reliquary.streams.acceptance import NumberRelation, Verdict
 from reliquary.streams.apply import apply
+from reliquary.streams.history import History
+from reliquary.streams.incoming import Incoming, StreamKey
 from reliquary.streams.outgoing import Sent
 from reliquary.wire.packet.session import SessionHeader
 from tests.sim.seeds import find_failure
@@ -142,6 +144,19 @@ def test_g19_a_duplicate_that_is_not_counted_is_found(monkeypatch: pytest.Monkey
     assert failure.startswith((*FOUND, "ValueError")), failure
 
 
+def test_g21_an_identifier_without_its_sender_and_destination_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def arrival(history: History, identifier: ObjectId, destination: str) -> int | None:
+        del destination
+        entries = [*history.durable.items(), *history.express.items()]
+        found = (at for (_, number, _), at in entries if number == identifier.uniquifier)
+        return max(found, default=None)
+
+    monkeypatch.setattr(History, "arrival", arrival)
+    assert first_failure().startswith("loss")
+
+
 def test_g22_an_identifier_that_is_remembered_before_its_message_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -177,6 +192,33 @@ def test_g28_a_stream_that_advances_by_a_message_out_of_order_is_found(
     first_failure()
 
 
+class OneStream(dict[StreamKey, Incoming]):
+    """Incoming streams by their sender alone."""
+
+    def get(self, key: StreamKey, default: Any = None) -> Any:
+        return super().get((key[0], ""), default)
+
+    def __getitem__(self, key: StreamKey) -> Incoming:
+        return super().__getitem__((key[0], ""))
+
+    def __setitem__(self, key: StreamKey, incoming: Incoming) -> None:
+        super().__setitem__((key[0], ""), incoming)
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, tuple) and super().__contains__((key[0], ""))
+
+
+def test_g30_one_stream_for_all_queues_of_a_sender_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = State.__init__
+
+    def begin(state: State, *arguments: Any) -> None:
+        real(state, *arguments)
+        state.incoming = OneStream()
+
+    monkeypatch.setattr(State, "__init__", begin)
+    assert first_failure().startswith("left behind")
+
+
 def test_g33_a_second_number_for_a_message_that_goes_again_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     real = links.go_again
 
@@ -210,6 +252,21 @@ def test_g37_an_acknowledgement_of_another_stream_that_counts_is_found(
     first_failure()
 
 
+def test_g38_an_order_acknowledgement_that_needs_a_session_acknowledgement_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = acks._acknowledge
+
+    def _acknowledge(state: State, queue: int, last: int, now: Instant) -> None:
+        outgoing, numbers = state.sender.queues.get(queue), state.sent[queue].numbers
+        under_way = () if outgoing is None else outgoing.under_way
+        if all(numbers.get(lookup_id, last + 1) > last for lookup_id in under_way):
+            real(state, queue, last, now)
+
+    monkeypatch.setattr(acks, "_acknowledge", _acknowledge)
+    assert first_failure().startswith("left behind")
+
+
 def test_g39_an_acknowledgement_that_names_a_number_not_taken_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -230,6 +287,20 @@ def test_g40_an_acknowledgement_that_is_forgotten_with_its_session_is_survived_b
     monkeypatch.setattr(ordering, "MOST_DIALS", 0)
     for seed in range(1, 9):
         assert not simulate(seed, [MqqbPlugin]).failure
+
+
+def test_g54_a_queue_that_is_connected_only_once_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = opening.connect_queue
+    connected: set[tuple[State, int]] = set()
+
+    def connect_queue(state: State, outgoing: SessionQueue, now: Instant) -> None:
+        session = opening.session_to(state, outgoing.host)
+        if session is not None or (state, outgoing.queue) not in connected:
+            connected.add((state, outgoing.queue))
+            real(state, outgoing, now)
+
+    monkeypatch.setattr(queues, "connect_queue", connect_queue)
+    assert first_failure().startswith("left behind")
 
 
 @pytest.mark.long

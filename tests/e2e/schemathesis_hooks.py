@@ -20,7 +20,7 @@ RULES: Final = (
     "acknowledgements are asked for", "httpr ", "the header field", "a header field", "there is no field",
     "a peek ", "a receive is held", "one request", "either a query", "after belongs",
     "a place in this feed",
-    "the name of the person ", "an owner is", "the next message", "a message ", "a priority ", "reach ",
+    "the name of the user ", "an owner is", "the next message", "a message ", "a priority ", "reach ",
     "a cursor ", "tracestate means nothing",
     "lookup_ids", "there is no column", "a condition is", "there is no user", "there is no right",
     "a retry delay of", "a transactional queue", "a query", "a writer", "a batch", "the query", "the writer",

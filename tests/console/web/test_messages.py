@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from reliquary.console.web import messages, queues
+from reliquary.queueing.rules import read
 from tests.console.harness import Harness, play
 from tests.console.web.harness import Reader
 from tests.console.web.test_alarms import poisoned
@@ -83,7 +84,12 @@ def test_a_dead_letter_goes_back_to_where_it_came_from(tmp_path: Path) -> None:
     play(tmp_path, scene)
 
 
-def test_all_messages_of_a_poison_queue_go_back_at_once(tmp_path: Path) -> None:
+@pytest.mark.parametrize("answer", [read.ANSWER_BYTES, 1], ids=["small", "larger than an answer"])
+def test_all_messages_of_a_poison_queue_go_back_at_once(
+    answer: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(read, "ANSWER_BYTES", answer)
+
     async def scene(harness: Harness) -> None:
         await poisoned(harness, "a", "b")
         reader = Reader(harness)

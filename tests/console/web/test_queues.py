@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hashlib import sha256
 from pathlib import Path
+from types import ModuleType
 from urllib.parse import quote
 
 import pytest
@@ -13,6 +14,7 @@ from reliquary.console.web import queues
 from reliquary.net.identity.users import User
 from reliquary.queueing.model.message import NO_GUID
 from reliquary.queueing.model.security.roles import Role
+from reliquary.queueing.rules import read
 from tests.console.harness import Harness, play
 from tests.console.test_access import ROOT, USERS
 from tests.console.web.harness import Reader
@@ -87,8 +89,17 @@ def test_messages_are_deleted_only_after_the_name_was_typed_once_more(tmp_path: 
     play(tmp_path, scene)
 
 
-def test_messages_of_a_queue_come_in_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queues, "MESSAGES", 2)
+@pytest.mark.parametrize(
+    ("module", "name", "limit"),
+    [
+        pytest.param(queues, "MESSAGES", 2, id="by their number"),
+        pytest.param(read, "ANSWER_BYTES", 1, id="by the size of their bodies"),
+    ],
+)
+def test_messages_of_a_queue_come_in_pages(
+    module: ModuleType, name: str, limit: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, name, limit)
 
     async def scene(harness: Harness) -> None:
         await harness.send("orders", "a", "b", "c")

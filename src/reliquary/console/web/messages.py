@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -139,19 +140,28 @@ async def return_messages(request: Request) -> Response:
         raise UsageError(f"{source} is neither a poison queue, such as orders;poison, nor for dead letters")
     if "lookup_id" in fields:
         return await _return_one(request, source, fields["lookup_id"])
-    seen = await context.ask(lambda to: BrowseMessages(to, source, -1, RETURNED_AT_ONCE + 1))
-    assert isinstance(seen, Received), f"no messages: {seen!r}"
-    messages = seen.messages[:RETURNED_AT_ONCE]
-    count = 0
-    for delivered in messages:
-        with suppress(Refusal):  # it was received in between, or its queue was deleted
-            await _return(context, source, delivered)
-            count += 1
-    left = len(messages) - count
+    after, seen, count = -1, 0, 0
+    while seen < RETURNED_AT_ONCE and (some := await browse(context, source, after, RETURNED_AT_ONCE - seen)):
+        for delivered in some:
+            with suppress(Refusal):  # it was received in between, or its queue was deleted
+                await _return(context, source, delivered)
+                count += 1
+        seen, after = seen + len(some), some[-1].position.lookup_id
+    left = seen - count
     rest = f" {left:,} could not be returned: their queue is elsewhere, gone or full." if left else ""
-    if len(seen.messages) > RETURNED_AT_ONCE:
+    if seen == RETURNED_AT_ONCE and await browse(context, source, after, 1):
         rest += f" The queue has more: one step returns the first {RETURNED_AT_ONCE:,} messages."
     return go_to(request, "/console/queue", f"Returned to their queues: {count:,}.{rest}", name=source)
+
+
+async def browse(context: Context, queue: str, after: int, most: int) -> Sequence[Delivered]:
+    """Return messages after a place: some of those that follow, or none if nothing follows.
+
+    They may be fewer than `most`, because one answer has some megabytes of bodies at most.
+    """
+    seen = await context.ask(lambda to: BrowseMessages(to, queue, after, most))
+    assert isinstance(seen, Received), f"no messages: {seen!r}"
+    return seen.messages
 
 
 async def _return_one(request: Request, source: str, lookup_id: str) -> Response:

@@ -17,17 +17,15 @@ from reliquary.client.translate import changes_of, shown
 from reliquary.console.context import Context, context_of
 from reliquary.console.samples import QUEUES
 from reliquary.console.web.charts import Series, line_chart
-from reliquary.console.web.messages import RETURNED_AT_ONCE, RETURNED_FROM
+from reliquary.console.web.messages import RETURNED_AT_ONCE, RETURNED_FROM, browse
 from reliquary.console.web.pages import field_of, go_to, read_form, render
 from reliquary.queueing.model.administration import View
 from reliquary.queueing.model.events import (
-    BrowseMessages,
     ChangeQueue,
     CreateQueue,
     DeleteQueue,
     Purged,
     PurgeQueue,
-    Received,
 )
 from reliquary.queueing.model.message import NO_GUID
 from reliquary.queueing.model.queue import QueueSettings, QueueType
@@ -112,12 +110,12 @@ async def show_queue(request: Request) -> Response:
     is_ordinary = info.kind not in {"system", "journal", "dead-letter"} and ";" not in info.name
     refused = _refused(context, name, _ACTS if is_ordinary else _ACTS_ON_PARTS)
     messages: list[Message] = []
+    has_more = False
     if Act.PEEK in refused:
         await context.opened.settled()
     else:
-        seen = await context.ask(lambda to: BrowseMessages(to, name, after, MESSAGES + 1))
-        assert isinstance(seen, Received), f"no messages: {seen!r}"
-        messages = list(map(shown, seen.messages))
+        messages = list(map(shown, await browse(context, name, after, MESSAGES)))
+        has_more = bool(messages and await browse(context, name, messages[-1].lookup_id, 1))
     return render(
         request,
         "queue.html",
@@ -130,9 +128,9 @@ async def show_queue(request: Request) -> Response:
         refused={act.name for act in refused},
         may_not=_listed(_ACTS[act] for act in refused),
         chart=_depth_chart(context, name),
-        messages=messages[:MESSAGES],
+        messages=messages,
         has_classes=any(each.message_class for each in messages),
-        next=messages[MESSAGES - 1].lookup_id if len(messages) > MESSAGES else None,
+        next=messages[-1].lookup_id if has_more else None,
         is_first=after < 0,
     )
 

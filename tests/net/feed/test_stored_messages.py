@@ -65,6 +65,15 @@ def test_each_position_gets_its_own_record(
     assert tags == [number if number in there else None for number in numbers]
 
 
+@pytest.mark.parametrize("removed", [None, 25, 7])
+def test_ranges_of_neighbours_give_the_records_in_the_order_of_the_positions(removed: int | None) -> None:
+    numbers = [*range(20, 30), *range(10)]
+    disk = disk_with({number: Message.of(application_tag=number) for number in numbers if number != removed})
+    found = StoredMessages(disk).records([at(number) for number in numbers])
+    tags = [each and MESSAGES._decode(each[found.begin :]).application_tag for each in found.rows]
+    assert tags == [None if number == removed else number for number in numbers]
+
+
 def test_records_that_were_read_already_are_not_read_again() -> None:
     disk = disk_with({number: Message.of(application_tag=number) for number in (1, 2)})
     already_read = {number: bytes([number]) for number in (2, 3)}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import count
-from operator import attrgetter, eq
+from operator import attrgetter, eq, sub
 from typing import Final, NamedTuple, Protocol
 
 import msgspec
@@ -81,7 +81,7 @@ class StoredMessages:
         return Records(known)
 
     def _together(self, positions: Sequence[Position]) -> Records | None:
-        """Return records with separate rows if all exist and are consecutive; otherwise None."""
+        """Return records with separate rows if all exist and most are neighbours; otherwise None."""
         if isinstance(positions, PlainPositions):
             return self._neighbours(positions.messages)
         return (
@@ -143,10 +143,11 @@ class StoredMessages:
     # -- in rows of their own
 
     def _neighbours(self, numbers: Sequence[int]) -> Records | None:
-        """Return the records of messages if all exist and are consecutive; otherwise None."""
-        if len(numbers) < MANY or len(found := runs(numbers)) > 1:
+        """Return the records of messages if all exist, as ranges of consecutive numbers; otherwise None."""
+        ranges = runs(numbers)
+        if len(ranges) * MANY > len(numbers):
             return None
-        rows = self._range(*found[0])
+        rows = [row for first, last in ranges for row in self._range(first, last)]
         return Records([*MESSAGES.framed(rows)], FRAME) if len(rows) == len(numbers) else None
 
     def _apart(self, numbers: Sequence[int]) -> dict[int, Record]:
@@ -190,12 +191,6 @@ def runs(numbers: Sequence[int]) -> list[tuple[int, int]]:
     first = numbers[0]
     if numbers[-1] - first == len(numbers) - 1 and all(map(eq, numbers, count(first))):
         return [(first, numbers[-1])]
-    found: list[tuple[int, int]] = []
-    last = first
-    for number in numbers[1:]:
-        if number != last + 1:
-            found.append((first, last))
-            first = number
-        last = number
-    found.append((first, last))
-    return found
+    ends = [place for place, step in enumerate(map(sub, numbers[1:], numbers)) if step != 1]
+    firsts = [first, *(numbers[place + 1] for place in ends)]
+    return list(zip(firsts, [*(numbers[place] for place in ends), numbers[-1]], strict=True))

@@ -39,10 +39,13 @@ def test_dev_without_arguments_prints_help(arguments: tuple[str, ...]) -> None:
     assert done.stdout.startswith("usage: ./dev COMMAND")
 
 
-def test_an_unknown_command_gets_the_help_and_exit_code_2() -> None:
-    done = run("chekc")
+@pytest.mark.parametrize(
+    ("word", "said"), [("chekc", "did you mean check?"), ("zzz", "these are setup, run, ")]
+)
+def test_an_unknown_command_gets_the_names_of_others_and_exit_code_2(word: str, said: str) -> None:
+    done = run(word)
     assert done.returncode == 2
-    assert done.stderr.startswith("./dev has no command 'chekc'\n\nusage:")
+    assert done.stderr.startswith(f"./dev has no command '{word}'; {said}")
 
 
 def test_the_help_names_every_command(dev: ModuleType) -> None:

@@ -95,7 +95,12 @@ def test_a_bug_of_ours_is_not_hidden() -> None:
         (["list"], "No such command 'list'. Try 'reliquary --help'."),
         (["queue", "show"], "Missing argument 'NAME'. Try 'reliquary queue show --help'."),
         (["queue", "lst"], "Did you mean 'list'? Try 'reliquary queue --help'."),
+        (["quueue", "list"], "No such command 'quueue'. Did you mean 'queue'? Try 'reliquary --help'."),
         (["queue", "list", "--colour"], "No such option"),
+        (
+            ["queue", "list", "--server", "http://127.0.0.1:9"],
+            "--server stands before the command: reliquary --server ... queue list",
+        ),
         (["--server", "nowhere", "queue", "list"], "'nowhere' is not an address such as http"),
         (["--server", "http://127.0.0.1:9", "queue", "list"], "no connection to 127.0.0.1:10"),
     ],

@@ -191,7 +191,7 @@ def test_a_person_creates_a_queue_sends_a_message_and_reads_its_history(tmp_path
         assert "<order>two lamps</order>" in await page.locator("pre").first.inner_text()
         assert "accepted" in await page.locator("main").inner_text()
         steps = await page.locator(".way li").all_inner_texts()
-        assert [step.removeprefix("→") for step in steps] == ["HERE from an application by api, in lamps"]
+        assert [step.removeprefix("→") for step in steps] == ["HERE from an application by the API, in lamps"]
         found = await Axe().run(page)
         assert found.violations_count == 0, found.generate_report()
         await picture(page, "message")

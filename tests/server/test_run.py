@@ -6,6 +6,7 @@ import errno
 import importlib
 import json
 import logging
+import os
 import re
 import signal
 import socket
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
@@ -60,6 +62,18 @@ def test_it_says_where_it_is_and_three_commands_to_try(tmp_path: Path) -> None:
         ]
         assert '"lookup_id"' in done[0].stdout
         assert all('"body":"aGVsbG8="' in each.stdout for each in done[1:])
+
+
+def test_the_commands_to_try_show_a_token_where_users_are_named(tmp_path: Path) -> None:
+    token, settings = "secret", tmp_path / "settings.toml"
+    digest = sha256(token.encode()).hexdigest()
+    settings.write_text(f"[[users]]\nname = 'sue'\nrole = 'administrator'\ntoken_sha256 = '{digest}'\n")
+    with running(tmp_path / "data", SETTINGS=str(settings)) as server:
+        command = re.findall(r"^  (curl .+)$", server.said, re.MULTILINE)[0]
+        for shown, expected in ((token, '"lookup_id"'), ("wrong", "UNAUTHENTICATED")):
+            environment = os.environ | {"RELIQUARY_TOKEN": shown}
+            done = subprocess.run(command, shell=True, capture_output=True, text=True, env=environment)  # noqa: S602, PLW1510
+            assert expected in done.stdout
 
 
 def test_it_says_where_other_managers_send_to(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import Any, Final, NoReturn
 
 import click
@@ -55,19 +56,25 @@ class Root(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a command; where the first word is a verb alone, say which nouns have it."""
+        """Find a command; where there is none of that name, name those that were probably meant."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as why:
-            nouns = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
-            found = [
-                f"'{name} {args[0]}'"
-                for name, each in nouns
-                if isinstance(each, click.Group) and args[0] in each.list_commands(ctx)
-            ]
-            if 0 < len(found) <= NOUNS_SHOWN:
-                raise click.UsageError(f"{why.message} Did you mean {' or '.join(found)}?", ctx) from why
+            if found := self._likely(ctx, args[0]):
+                raise click.UsageError(f"No such command '{args[0]}'. Did you mean {found}?", ctx) from why
             raise
+
+    def _likely(self, ctx: click.Context, wrong: str) -> str:
+        """Return the nouns that have a verb, or else the nouns whose names are like it; empty if none."""
+        nouns = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        having = [
+            f"'{name} {wrong}'"
+            for name, each in nouns.items()
+            if isinstance(each, click.Group) and wrong in each.list_commands(ctx)
+        ]
+        if 0 < len(having) <= NOUNS_SHOWN:
+            return " or ".join(having)
+        return " or ".join(f"'{name}'" for name in get_close_matches(wrong, nouns, n=2))
 
 
 def exit_and_sentence(why: Exception) -> tuple[Exit, str] | None:
@@ -107,10 +114,20 @@ def _exit_of_error(why: Exception) -> Exit:
 
 
 def _complaint(why: click.ClickException) -> str:
-    text = " ".join(why.format_message().split()).removesuffix(".")
     context = getattr(why, "ctx", None)
+    if isinstance(why, click.NoSuchOption) and _is_of_root(why):
+        command = why.ctx.command_path.partition(" ")[2] if why.ctx else ""
+        return f"{why.option_name} stands before the command: reliquary {why.option_name} ... {command}"
+    text = " ".join(why.format_message().split()).removesuffix(".")
     end = "" if text.endswith(("?", ")")) else "."
     return text if context is None else f"{text}{end} Try '{context.command_path} --help'."
+
+
+def _is_of_root(why: click.NoSuchOption) -> bool:
+    """Return whether an option that a command does not have is one of the program itself."""
+    if why.ctx is None or why.ctx.parent is None:
+        return False
+    return any(why.option_name in each.opts for each in why.ctx.find_root().command.params)
 
 
 def _hush() -> None:

@@ -37,13 +37,6 @@ from reliquary.cli.wait import wait
 from reliquary.client.certificates import ClientCertificates
 
 
-@examples(
-    "reliquary serve",
-    "reliquary queue create orders",
-    'reliquary message send orders "hello"',
-    "reliquary message receive orders",
-    heading="Start a server, make a queue, send a message and get it back:",
-)
 def _version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if not wanted or context.resilient_parsing:
         return

@@ -270,7 +270,8 @@ def listening_failure(wanted: Sequence[str], why: OSError) -> str:
 def _welcome(settings: Settings, data: str, control: str, server: Server) -> None:
     """Write the addresses, and the names by which others send to this server and read from it."""
     queue = settings.queues[0] if settings.queues else "orders"
-    create = "" if settings.queues else f'  curl {control}/api/v1/queues -d \'{{"name": "{queue}"}}\'\n'
+    curl = 'curl -H "Authorization: Bearer $RELIQUARY_TOKEN"' if settings.users else "curl"
+    create = "" if settings.queues else f'  {curl} {control}/api/v1/queues -d \'{{"name": "{queue}"}}\'\n'
     addresses = [name for endpoint in server.endpoints for name in endpoint.names_of(queue)]
     readers = [name for endpoint in server.endpoints for name in endpoint.reading_names_of(queue)]
     path = f"{data}/api/v1/queues/{quote(queue, safe='')}"
@@ -285,8 +286,8 @@ def _welcome(settings: Settings, data: str, control: str, server: Server) -> Non
         + "".join(f"  others send to {address}\n" for address in addresses)
         + "".join(f"  others read    {address}\n" for address in readers)
         + f"\nTry:\n{create}"
-        f'  curl {path}/messages -d \'{{"text": "hello"}}\'\n'
-        f"  curl {path}/messages\n"
-        f"  curl {path}/receive -d '{{\"timeout\": 5}}'\n"
+        f'  {curl} {path}/messages -d \'{{"text": "hello"}}\'\n'
+        f"  {curl} {path}/messages\n"
+        f"  {curl} {path}/receive -d '{{\"timeout\": 5}}'\n"
     )
     sys.stdout.flush()

@@ -15,6 +15,7 @@ import msgspec
 
 from reliquary.base.faults import UsageError
 from reliquary.base.time import Duration, seconds
+from reliquary.net.api.unknown_fields import with_likely_field
 from reliquary.net.host import is_loopback
 from reliquary.queueing.model.names.pathnames import parse
 from reliquary.queueing.travel.crossing import leads_elsewhere, onward_name
@@ -120,14 +121,14 @@ def make_options(
 
 
 def explained(why: msgspec.ValidationError, hint: Any) -> str:
-    """Return an error about a value of a type; it names the allowed words in place of a wrong one.
+    """Return an error about a value of a type, with the words that are allowed or the key that was meant.
 
     >>> from typing import Literal
     >>> why = msgspec.ValidationError("Invalid enum value 'x' - at `$[0]`")
     >>> explained(why, tuple[Literal["a", "b"], ...])
     "Invalid enum value 'x' - at `$[0]`; it is one of a, b"
     """
-    text = str(why)
+    text = with_likely_field(str(why), hint)
     if not text.startswith("Invalid enum value"):
         return text
     for index, key in _STEP.findall(text.rpartition("`$")[2]):

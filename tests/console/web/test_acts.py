@@ -18,6 +18,7 @@ def test_the_page_shows_who_did_what_and_leads_to_older_acts(tmp_path: Path) -> 
         page = await reader.read("/console/acts")
         assert "<b>100</b>" in page.text
         assert not page.all("b")
+        assert page.rows[0] == ["time", "who", "act", "object", "outcome", "times", "from"], "no act says why"
         [older] = [link for link in page.links if "after=" in link]
         text = (await reader.read(older)).text
         assert "<b>0</b>" in text

@@ -196,6 +196,18 @@ def test_all_dead_letters_go_back_but_those_whose_queue_is_gone(tmp_path: Path) 
     play(tmp_path, scene)
 
 
+def test_priority_0_is_shown_and_a_time_without_limit_is_not(tmp_path: Path) -> None:
+    async def scene(harness: Harness) -> None:
+        body = b'[{"text": "a", "priority": 0, "reach": 4294967295, "deadletter": true}]'
+        await harness.data.request("POST", "/api/v1/queues/orders/messages", body)
+        reader = Reader(harness)
+        facts = (await reader.read(await first_message(reader, ORDERS))).facts
+        assert (facts["priority"], facts["becomes a dead letter"]) == ("0", "yes")
+        assert "time to reach the queue" not in facts
+
+    play(tmp_path, scene)
+
+
 def test_a_message_without_a_body_says_so(tmp_path: Path) -> None:
     async def scene(harness: Harness) -> None:
         await harness.send("orders", "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import pytest
 
@@ -118,8 +118,29 @@ def test_messages_of_a_queue_come_in_pages(
 def test_a_queue_without_messages_says_what_to_do(tmp_path: Path) -> None:
     async def scene(harness: Harness) -> None:
         page = await Reader(harness).read("/console/queue?name=orders")
-        assert "No message can be seen here now" in page.text
+        assert "No message can be seen here now. Send one below" in page.text
         assert "orders;journal" in page.text
+
+    play(tmp_path, scene)
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("system$;deadletter", "did not arrive in time"),
+        ("system$;DEADXACT", "of a transaction comes here"),
+        ("orders;journal", "when a message leaves"),
+    ],
+)
+def test_an_empty_queue_that_no_form_sends_to_says_when_messages_come(
+    name: str, why: str, tmp_path: Path
+) -> None:
+    async def scene(harness: Harness) -> None:
+        page = await Reader(harness).read("/console/queue?" + urlencode({"name": name}))
+        assert why in page.text
+        assert "Send one below" not in page.text
+        [current] = [each["href"] for each in page.all("a") if "aria-current" in each]
+        assert current == "/console/journals"
 
     play(tmp_path, scene)
 

@@ -29,7 +29,7 @@ def test_lines_come_from_files_and_from_the_store(tmp_path: Path) -> None:
         path = "/console/history?message=" + identifier.replace("\\", "%5C")
         page = await reader.read(path)
         assert page.text.index("accepted") < page.text.index("received")
-        assert "from an application by api" in page.text
+        assert "from an application by the API" in page.text
         assert "protocol" in page.text
         assert "attempt" not in page.text, "no line has a value in this column"
         await harness.ok("POST", "/history/export", {})
@@ -74,9 +74,10 @@ def test_a_page_shows_the_way_through_two_managers_and_which_manager_is_away(tmp
             taken = await depot.data.request("POST", "/api/v1/queues/orders/receive", b'{"timeout": 10}')
             assert b"two lamps" in b64decode(json.loads(taken.body)["messages"][0]["body"])
             page = await Reader(shop).read(f"/console/history?message={quote(identifier)}")
+            application = "an application by the API"
             way = [line for line in page.text.splitlines() if " from " in line]
-            assert re.fullmatch(r"HERE from an application by api, in DIRECT=HTTP://.+ by srmp", way[0])
-            assert re.fullmatch(r"DEPOT from 127.0.0.1 by srmp, in orders, to an application by api", way[1])
+            assert re.fullmatch(rf"HERE from {application}, in DIRECT=HTTP://.+ by SRMP", way[0])
+            assert re.fullmatch(rf"DEPOT from 127.0.0.1 by SRMP, in orders, to {application}", way[1])
             managers = {row[1]: row[2] for row in page.rows[1:]}
             assert set(managers) == {"HERE", "DEPOT"}
             assert "nowhere gave no lines: it does not answer" in page.text

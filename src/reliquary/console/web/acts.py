@@ -14,6 +14,7 @@ from reliquary.console.web.pages import render
 PAGE: Final = "100"
 """The number of acts on one page."""
 HEADS: Final = ("time", "who", "act", "object", "outcome", "why", "detail", "times", "from")
+"""The columns of the page; one in which no act of the page has a value is left out."""
 
 
 async def show_acts(request: Request) -> Response:
@@ -23,6 +24,13 @@ async def show_acts(request: Request) -> Response:
     rows = [
         (e.time, e.who, e.act, e.object, e.outcome, e.why, e.detail, e.times, e.source) for e in page.records
     ]
-    who = request.query_params.get("who", "")
-    trouble = context.acts.trouble
-    return render(request, "acts.html", heads=HEADS, rows=rows, next=page.next, who=who, trouble=trouble)
+    used = [at for at in range(len(HEADS)) if any(row[at] for row in rows)]
+    return render(
+        request,
+        "acts.html",
+        heads=[HEADS[at] for at in used],
+        rows=[[row[at] for at in used] for row in rows],
+        next=page.next,
+        who=request.query_params.get("who", ""),
+        trouble=context.acts.trouble,
+    )

@@ -27,10 +27,17 @@ from reliquary.queueing.model.events import (
     SendMessages,
     Sent,
 )
+from reliquary.queueing.model.message import FOREVER
 
 RETURNED_AT_ONCE: Final = 1000
 """The most messages that one form may return."""
-_NAMES: Final = {"expires": "time to be received", "reach": "time to reach the queue", "handed_out": "reads"}
+_NAMES: Final = {
+    "expires": "time to be received",
+    "reach": "time to reach the queue",
+    "handed_out": "reads",
+    "deadletter": "becomes a dead letter",
+    "journal": "copied when it leaves",
+}
 """Properties whose names need more words on a page."""
 RETURNED_FROM: Final = frozenset({"poison", "deadletter", "deadxact"})
 
@@ -84,7 +91,7 @@ def _properties(message: Message) -> dict[str, object]:
     return {
         _NAMES.get(name, name): value
         for name, value in found.items()
-        if value not in (None, "", (), 0, False)
+        if name == "priority" or value not in (None, "", (), 0, False)
     }
 
 
@@ -94,7 +101,7 @@ def _duration(seconds: object) -> str | None:
     >>> _duration(345_600.0), _duration(93_784.5), _duration(0.25)
     ('4 days', '1 days 2 h 3 min 4.5 s', '0.25 s')
     """
-    if not isinstance(seconds, int | float):
+    if not isinstance(seconds, int | float) or seconds >= FOREVER:
         return None
     minutes, rest = divmod(seconds, 60)
     hours, minutes = divmod(int(minutes), 60)

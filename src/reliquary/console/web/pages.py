@@ -91,8 +91,22 @@ HEADINGS: Final = {
     "/console/history": "Operation",
 }
 """The headings of the menu, by the path of the page below each."""
-PART_OF: Final = {"/console/queues": ("/console/queue", "/console/message")}
-"""Pages without a line in the menu, by the page of the menu that leads to them."""
+_OF_A_QUEUE: Final = {"/console/queue": "name", "/console/message": "queue"}
+"""The pages about a queue, with the field of their address that names it."""
+KEPT_IN: Final = frozenset({"journal", "poison", "deadletter", "deadxact"})
+"""The ends of names of queues that keep copies, dead letters and poisonous messages."""
+
+
+def section_of(path: str, query: Mapping[str, str]) -> str:
+    """Return the page of the menu that leads to a page.
+
+    >>> section_of("/console/queue", {"name": "orders;poison"}), section_of("/console/record/streams", {})
+    ('/console/journals', '/console/records/streams')
+    """
+    if path not in _OF_A_QUEUE:
+        return path.replace("/record/", "/records/")
+    part = query.get(_OF_A_QUEUE[path], "").partition(";")[2]
+    return "/console/journals" if part.casefold() in KEPT_IN else "/console/queues"
 
 
 @lru_cache(maxsize=1)
@@ -157,8 +171,8 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
             menu=MENU,
             keys=KEYS,
             headings=HEADINGS,
-            part_of=PART_OF,
             path=request.url.path,
+            section=section_of(request.url.path, request.query_params),
             assets={name: asset.path for name, asset in context.console.assets.items()},
             csrf=context.console.sessions.csrf_of(Asked(request.scope)),
             user=None if context.by is ANONYMOUS else context.by.name,

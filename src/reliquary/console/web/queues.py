@@ -67,6 +67,13 @@ _ACTS: Final = {
     Act.DELETE: "delete it",
 }
 """The acts that the page of a queue offers, in the words of its sentence for a user without all rights."""
+_COMES: Final = {
+    "journal": "A copy comes here when a message leaves, if its queue or its sender keeps copies.",
+    "poison": "A message comes here when it was read too often without success.",
+    "deadletter": "A message comes here when it did not arrive in time, if its sender wants dead letters.",
+    "deadxact": "A message of a transaction comes here when it did not arrive in time.",
+}
+"""When messages come to a queue of the manager's own, by the end of its name."""
 _ACTS_ON_PARTS: Final = (Act.PEEK, Act.RECEIVE, Act.PURGE)
 """The acts that the page offers for journals, poison queues and dead letters."""
 
@@ -125,6 +132,7 @@ async def show_queue(request: Request) -> Response:
         returns=_returns(info.name),
         returned_at_once=RETURNED_AT_ONCE,
         is_ordinary=is_ordinary,
+        comes=_COMES.get(info.name.partition(";")[2].casefold(), ""),
         refused={act.name for act in refused},
         may_not=_listed(_ACTS[act] for act in refused),
         chart=_depth_chart(context, name),

@@ -9,8 +9,15 @@ from reliquary.client.records import Trace, TraceLine
 
 _COMES: Final = frozenset({"accepted", "arrived", "queued", "committed"})
 _LEAVES: Final = frozenset({"sent", "delivered", "received"})
-
-
+_SPELLED: Final = {
+    "api": "the API",
+    "wsrm": "WS-RM",
+    "multicast": "multicast",
+    "loopback": "loopback",
+    "spark": "Spark",
+    "manager": "the manager",
+}
+"""The names of protocols that are not just their column in capitals."""
 _COLUMNS: Final = ("reason", "protocol", "peer", "other_queue", "attempt")
 
 
@@ -39,7 +46,7 @@ def used_columns(lines: Sequence[TraceLine]) -> list[str]:
 
 
 def _steps(line: TraceLine, before: list[str]) -> list[str]:
-    by = line.protocol or "the manager"
+    by = _SPELLED.get(line.protocol or "manager", (line.protocol or "").upper())
     if line.event == "received":
         return [f"to {line.peer or 'an application'} by {by}"]
     if line.event in _LEAVES:

@@ -49,7 +49,7 @@ LONG: Final = 24
 """The characters of a name from which on a table divides it into lines."""
 
 _CODE: Final = re.compile("`([^`]*)`")
-_ABBREVIATIONS: Final = {"url": "URL", "soap": "SOAP", "id": "ID"}
+_ABBREVIATIONS: Final = {"url": "URL", "soap": "SOAP", "id": "ID", "httpr": "HTTPR"}
 _UNITS: Final = {"rest": "rest in s"}
 """Headings of fields whose unit is not in their name."""
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)")
@@ -124,17 +124,21 @@ def choices(parameter: Parameter) -> tuple[str, str] | None:
 
 
 def column_class(value: object) -> str:
-    """Return the class of style for a cell of a table: numbers to the right, names and times in one line.
+    """Return the class of style for a cell of a table: numbers to the right, names in one line.
 
     >>> column_class(7), column_class(True), column_class("by-wsrm"), column_class("http://depot.example/orders")
     ('number', 'word', 'word', 'long')
     """
     match value:
-        case bool() | datetime() | None:
+        case bool() | None:
             return "word"
+        case datetime():
+            return "time"
         case int() | float():
             return "number"
-        case str() if moment(value) is None and len(value) > LONG:
+        case str() if moment(value) is not None:
+            return "time"
+        case str() if len(value) > LONG:
             return "text" if " " in value else "long"
         case str():
             return "word" if " " not in value else ""

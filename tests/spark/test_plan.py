@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,6 +22,7 @@ from reliquary.spark.plan import (
     Trouble,
     allot,
     cuts,
+    first_unread,
     still_wanted,
     survey,
     unless_paused,
@@ -97,6 +99,12 @@ def test_a_queue_that_the_option_does_not_name_any_more_is_left_alone() -> None:
     offset = {key(name, manager): QueueOffset("one", 1) for name in names for manager in ("m", "away")}
     kept = still_wanted(offset, feeds(feed("orders")), ["m"], ["Orders", "INV-*"])
     assert sorted(kept) == [key("inv-gone"), key("orders")], "nothing is missing of a manager that is away"
+
+
+def test_a_first_batch_that_is_repeated_begins_before_what_its_consumer_lost() -> None:
+    lost = msgspec.structs.replace(feed("a", cursor=7), loss=Loss(2, 7, 3, 300, "2026-11-19T00:00:00Z"))
+    moved = msgspec.structs.replace(lost, cursor=9)
+    assert [first_unread(each) for each in (None, feed("a", cursor=7), lost, moved)] == [0, 7, 2, 9]
 
 
 # -- limits

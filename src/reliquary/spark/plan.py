@@ -138,6 +138,19 @@ def unless_paused(span: Span, feed: Feed) -> Span:
     return span._replace(until=span.after) if feed.paused else span
 
 
+def first_unread(feed: Feed | None) -> int:
+    """Return the place after which the first batch of a queue begins.
+
+    It is the cursor.  If the consumer has lost the messages before its cursor, the batch may have had them,
+    so it is the place before the loss.
+    """
+    if feed is None:
+        return 0
+    if feed.loss is not None and feed.loss.until == feed.cursor:
+        return feed.loss.after
+    return feed.cursor or 0
+
+
 # --------------------------------------------------------------------------------------- limits
 
 

@@ -13,13 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
 from reliquary.spark.errors import BadOption
 from reliquary.spark.offsets import QueueKey
 
+Word = Literal["earliest", "latest"]
+"""The beginning or the end of a feed."""
 EARLIEST: Final = "earliest"
 LATEST: Final = "latest"
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -32,7 +34,7 @@ class Moment(msgspec.Struct, frozen=True):
     microseconds: int
 
 
-Position = int | str | Moment
+Position = int | Word | Moment
 """A number, `earliest`, `latest`, or a time."""
 
 
@@ -79,7 +81,7 @@ def _list(names: Any) -> str:
     return ", ".join(sorted(names))
 
 
-def parse_positions(given: Mapping[str, str], side: str, default: str) -> Positions:
+def parse_positions(given: Mapping[str, str], side: str, default: Word) -> Positions:
     """Return the positions of the options sideOffset and sideTimestamp; `side` is starting or ending."""
     offset, timestamp = f"{side}Offset", f"{side}Timestamp"
     if offset in given and timestamp in given:
@@ -95,14 +97,14 @@ def parse_positions(given: Mapping[str, str], side: str, default: str) -> Positi
     return _positions(given.get(offset, default), offset, default)
 
 
-def _positions(value: str, option: str, default: str) -> Positions:
-    words = {EARLIEST, LATEST} if default == EARLIEST else {LATEST}
+def _positions(value: str, option: str, default: Word) -> Positions:
+    words: dict[str, Word] = {LATEST: LATEST} if default == LATEST else {EARLIEST: EARLIEST, LATEST: LATEST}
     sentence = (
         f'the option {option} is {", ".join(sorted(words))}, or JSON such as {{"orders": 123}}, not {value!r}'
     )
     word = value.strip()
     if word.lower() in words:
-        return Positions(word.lower())
+        return Positions(words[word.lower()])
     try:
         written = msgspec.json.decode(word, type=dict[str, int | str | dict[str, int | str]])
     except (msgspec.MsgspecError, UnicodeDecodeError) as why:
@@ -117,7 +119,7 @@ def _positions(value: str, option: str, default: str) -> Positions:
     return Positions(default, queues, managers)
 
 
-def _position(said: int | str, words: set[str], sentence: str) -> Position:
+def _position(said: int | str, words: Mapping[str, Word], sentence: str) -> Position:
     if isinstance(said, int):
         if said < 0:
             raise BadOption(sentence)
@@ -127,7 +129,7 @@ def _position(said: int | str, words: set[str], sentence: str) -> Position:
         return moment
     if said not in words:
         raise BadOption(sentence)
-    return said
+    return words[said]
 
 
 def _moment(text: str) -> Moment | None:

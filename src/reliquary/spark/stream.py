@@ -1,7 +1,7 @@
 """Reads a stream of everything that arrives in queues, once, without removing messages.
 
-The decisions are in `options`, `offsets`, `plan` and `rows`; this module connects Spark's calls with
-the servers'.
+The decisions are in `options`, `offsets`, `plan` and `rows`, and the managers are asked by `planning` and
+`cursors`; this module answers Spark's calls.
 
     driver, one process a query          executors, a process a task
     initialOffset   opens the consumers  read   a range, as record batches
@@ -19,9 +19,8 @@ before the first batch is logged, and a first batch that is run again begins at 
 
 from __future__ import annotations
 
-import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -34,10 +33,10 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
-from reliquary.client.errors import ReliquaryError
-from reliquary.client.feed import Feed, FeedClient, Part, Plan
+from reliquary.client.feed import Feed, Part, Plan
 from reliquary.spark import errors
 from reliquary.spark.connection import connected
+from reliquary.spark.cursors import Cursors
 from reliquary.spark.errors import explaining
 from reliquary.spark.looking import Look, look
 from reliquary.spark.managers import Connect, Managers
@@ -57,20 +56,18 @@ from reliquary.spark.plan import (
     Limit,
     Span,
     Trouble,
-    allot,
-    cuts,
+    first_unread,
     still_wanted,
     survey,
     unless_paused,
 )
-from reliquary.spark.positions import LATEST, Moment, Positions
+from reliquary.spark.planning import Planning
+from reliquary.spark.positions import Moment, Positions
 from reliquary.spark.report import Report
 from reliquary.spark.source import Range, read_part
 
 IDLE: Final = 0.2
 """The seconds between two checks of idle queues; Spark itself would check a hundred times."""
-
-log = logging.getLogger(__name__)
 
 
 class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -99,10 +96,10 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._planned: dict[QueueKey, tuple[Span, tuple[Part, ...]]] = {}
         self._marks: dict[QueueKey, QueueOffset] = {}
         self._end: dict[QueueKey, QueueOffset] = {}
-        self._committed: dict[QueueKey, QueueOffset] = {}
         self._resuming = True
+        self._cursors = Cursors(self._managers, options.consumer)
+        self._planning = Planning(self._managers, options)
         self._report = Report(self._managers, options.consumer)
-        self._turn = 0
         self._last_batch = clock()
 
     # -- where to begin, and how far to go
@@ -125,25 +122,13 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def _first(self, key: QueueKey, feed: Feed) -> QueueOffset:
         at = self._options.start.of(key)
-        if isinstance(at, Moment):
-            moment = at.microseconds
-            at = self._managers.insist(
-                key.manager,
-                lambda client: client.place_of(key.queue, moment, feed.incarnation),
-                key.queue,
-            )
-        opened = self._managers.insist(
-            key.manager, lambda client: self._open(client, key.queue, at), key.queue
+        if not isinstance(at, Moment):
+            return self._cursors.begin(key, at, feed.mark)
+        moment = at.microseconds
+        place = self._managers.insist(
+            key.manager, lambda client: client.place_of(key.queue, moment, feed.incarnation), key.queue
         )
-        cursor = opened.cursor or 0
-        start = at if isinstance(at, int) else max(cursor, feed.mark) if at == LATEST else cursor
-        place = QueueOffset(opened.incarnation, start)
-        if start == cursor:
-            self._committed[key] = place
-        return place
-
-    def _open(self, client: FeedClient, queue: str, at: Any) -> Feed:
-        return client.open_consumer(queue, self._options.consumer, at)
+        return self._cursors.begin(key, place, feed.mark)
 
     def prepareForTriggerAvailableNow(self) -> None:
         """Limit this run to the present messages."""
@@ -170,8 +155,9 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             check_managers(places, self._managers.names, all_there=not self._managers.away)
             spans = self._spans(places, found)
             if self._resuming:
-                self._settle({span.key: QueueOffset(span.incarnation, span.after) for span in spans}, places)
-            plans = self._plans(spans, self._limit(limit))
+                sound = {span.key: QueueOffset(span.incarnation, span.after) for span in spans}
+                self._settle(sound, places)
+            plans = self._planning.plans(spans, self._limit(limit))
         end = dict(places)
         self._planned = {}
         for span, plan in zip(spans, plans, strict=True):
@@ -239,7 +225,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return self._target is None or key in self._target
 
     def _opened(self, key: QueueKey, at: int = 0) -> Span | None:
-        feed = self._managers.ask(key.manager, lambda client: self._open(client, key.queue, at), key.queue)
+        feed = self._cursors.open(key, at)
         if feed is None:
             return None
         return Span(key, feed.incarnation, max(at, feed.cursor or 0), feed.mark)
@@ -278,60 +264,6 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def _called(self, key: QueueKey) -> str:
         return self._managers.called(key.manager, key.queue)
-
-    def _plans(self, spans: list[Span], limit: Limit) -> list[Plan | None]:
-        """Return the messages of each queue for the batch; None for nothing."""
-        some = {span.key: span for span in spans if span.until > span.after}
-        planned = self._managers.by_queue(some, lambda key: self._plan(some[key], limit))
-        wants = [planned.get(span.key) for span in spans]
-        having = [index for index, want in enumerate(wants) if want is not None and want.rows]
-        if limit != Limit() and having:
-            given = allot(
-                limit,
-                [want for want in wants if want is not None and want.rows],
-                self._turn,
-                lambda index, share: self._plan(spans[having[index]], share) or NOTHING,
-            )
-            self._turn += 1
-            wants = [None] * len(spans)
-            for index, plan in zip(having, given, strict=True):
-                wants[index] = plan
-        taken = {span.key: plan for span, plan in zip(spans, wants, strict=True) if plan and plan.rows}
-        finer = self._cut_finer({span.key: span for span in spans}, taken)
-        return [finer.get(span.key, want) for span, want in zip(spans, wants, strict=True)]
-
-    def _cut_finer(
-        self, spans: Mapping[QueueKey, Span], plans: Mapping[QueueKey, Plan]
-    ) -> dict[QueueKey, Plan]:
-        """Return the plans of a batch with more parts, if it has fewer than `minPartitions`."""
-        options = self._options
-        numbers = cuts([plan.rows for plan in plans.values()], options.partitions, options.min_partitions)
-        parts = dict(zip(plans, numbers, strict=True))
-
-        def finer(key: QueueKey) -> Plan:
-            plan = plans[key]
-            if parts[key] <= len(plan.parts):
-                return plan
-            return self._plan(spans[key]._replace(until=plan.until), Limit(), parts[key]) or plan
-
-        return self._managers.by_queue(plans, finer)
-
-    def _plan(self, span: Span, limit: Limit, parts: int | None = None) -> Plan | None:
-        return self._managers.ask(
-            span.key.manager, lambda client: self._planned_by(client, span, limit, parts), span.key.queue
-        )
-
-    def _planned_by(self, client: FeedClient, span: Span, limit: Limit, parts: int | None = None) -> Plan:
-        return client.plan(
-            span.key.queue,
-            span.after,
-            span.until,
-            rows=limit.rows,
-            bytes=limit.bytes,
-            parts=parts or self._options.partitions,
-            consumer=self._options.consumer,
-            incarnation=span.incarnation,
-        )
 
     def reportLatestOffset(self) -> dict[str, Any] | None:
         """Return the positions, the backlog, the gaps, and the skipped managers."""
@@ -377,7 +309,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if first != self._initial or self._end == last:
             return first
         feeds = self._look(insist=True).feeds
-        return {key: place._replace(id=_first_unread(feeds.get(key))) for key, place in first.items()}
+        return {key: place._replace(id=first_unread(feeds.get(key))) for key, place in first.items()}
 
     def _are_there(self, places: Offset) -> bool:
         """Return whether each of these queues is at the manager that the offset names."""
@@ -406,7 +338,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         )
         again = {key: each for key, each in found.items() if each is not None}
         spans = {key: span for key, (span, _) in again.items()}
-        plans = self._cut_finer(spans, {key: plan for key, (_, plan) in again.items()})
+        plans = self._planning.finer(spans, {key: plan for key, (_, plan) in again.items()})
         return parts | {key: plan.parts for key, plan in plans.items()}
 
     def _replay(
@@ -415,7 +347,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Return the range of a queue in a batch that this process did not plan; None if there is none."""
         feeds = self._look((key.queue,), (key.manager,), insist=True).feeds
         if first is None or first.incarnation != last.incarnation:  # new to the query
-            first = QueueOffset(last.incarnation, _first_unread(feeds.get(key)))
+            first = QueueOffset(last.incarnation, first_unread(feeds.get(key)))
         after = first.id
         for finding in survey({key: first}, feeds).findings:
             self._tell(finding)
@@ -425,10 +357,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if after >= last.id:
             return None
         span = Span(key, last.incarnation, after, last.id)
-        plan = self._managers.insist(
-            key.manager, lambda client: self._planned_by(client, span, Limit()), key.queue
-        )
-        return span, plan
+        return span, self._planning.again(span)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a range."""
@@ -440,35 +369,11 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         A queue or consumer that is gone meanwhile stops the next batch, which can say more about it.  A
         manager that the query does not name now, or that does not answer, keeps its messages longer.
         """
-        self._move_all(from_json(end, self._managers.names))
+        self._cursors.move(from_json(end, self._managers.names))
 
     def _settle(self, sound: Offset, start: Offset) -> None:
-        """Move consumers to a start whose batches are done, in the queues that have no trouble there."""
         self._resuming = False
-        self._move_all({key: place for key, place in start.items() if sound.get(key) == place})
-
-    def _move_all(self, places: Offset) -> None:
-        keys = [
-            key
-            for key, place in places.items()
-            if key.manager in self._managers.names and self._committed.get(key) != place
-        ]
-        self._managers.by_queue(keys, lambda key: self._move(key, places[key]))
-
-    def _move(self, key: QueueKey, place: QueueOffset) -> None:
-        def move(client: FeedClient) -> bool:
-            client.move_consumer(key.queue, self._options.consumer, place.id, place.incarnation)
-            return True
-
-        try:
-            moved = self._managers.offer(key.manager, move, key.queue)
-        except ReliquaryError as error:
-            if error.code not in {"QUEUE_NOT_FOUND", "OTHER_QUEUE", "DATA_LOST"}:
-                raise errors.explained(error, "moving the consumer") from error
-            log.warning("the consumer of %r could not be moved: %s", self._called(key), error)
-            moved = True
-        if moved:
-            self._committed[key] = place
+        self._cursors.settle(sound, start)
 
     def stop(self) -> None:
         """Close the connections to all managers."""
@@ -485,20 +390,3 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             self._options.consumer,
             insist=insist,
         )
-
-
-def _first_unread(feed: Feed | None) -> int:
-    """Return the place after which the first batch of a queue begins.
-
-    It is the cursor.  If the consumer has lost the messages before its cursor, the batch may have had them,
-    so it is the place before the loss.
-    """
-    if feed is None:
-        return 0
-    if feed.loss is not None and feed.loss.until == feed.cursor:
-        return feed.loss.after
-    return feed.cursor or 0
-
-
-NOTHING: Final = Plan(0, 0, 0, ())
-"""The plan for a manager that does not answer any more."""

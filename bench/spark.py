@@ -33,7 +33,9 @@ BODY = 1024
 PART = 50_000
 """Rows that are staged at once."""
 BATCH = 100_000
-"""The number of rows of a micro-batch."""
+"""The largest number of rows of a micro-batch, unless `--batch` is given."""
+BATCHES = 4
+"""The least number of micro-batches of a stream: the first one is not counted."""
 LOOK = 0.05
 """Seconds between two looks at a query whose first batch has not ended."""
 CHUNK = 10_000
@@ -80,7 +82,7 @@ def main() -> None:
     rows = []
     print("what              rows/s      goal  of reference  server us/row  Spark us/row   load")
     with tempfile.TemporaryDirectory(prefix="reliquary-bench-", dir=arguments.folder) as folder:
-        bench = Bench(Path(folder), arguments.rows, arguments.runs)
+        bench = Bench(Path(folder), arguments.rows, arguments.runs, arguments.batch)
         with bench.server:
             bench.server.create_queue("bench")
             for name, measure in measures.items():
@@ -98,6 +100,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="./dev bench spark", description=__doc__)
     parser.add_argument("--rows", type=int, default=500_000, help="messages in the queue")
     parser.add_argument("--runs", type=int, default=3, help="runs of each; the middle one counts")
+    parser.add_argument("--batch", type=int, default=BATCH, help="rows of a micro-batch, at most")
     parser.add_argument(
         "--only", type=some_of((*GOALS, SHAPES)), default=",".join(GOALS), help="which to measure"
     )
@@ -168,10 +171,11 @@ def _cpu_of_others(server: int) -> float:
 class Bench:
     """A server, a session, and a queue that is filled when it is needed first."""
 
-    def __init__(self, folder: Path, rows: int, runs: int) -> None:
+    def __init__(self, folder: Path, rows: int, runs: int, batch: int) -> None:
         self.folder = folder
         self.rows = rows
         self.runs = runs
+        self.batch = max(1, min(batch, rows // BATCHES))
         self.server = Server(folder / "store", port=PORT, history_enabled=False)
         self.spark: SparkSession = session("bench", **{"spark.driver.memory": "3g"})
         self.spark.dataSource.register(Synthetic)
@@ -342,7 +346,7 @@ def queue_to_queue(bench: Bench) -> dict[str, Any]:
     bench.server.create_queue("copy", transactional=True)
     source = (
         bench.spark.readStream.format("reliquary")
-        .options(url=bench.url, queue="bench", consumer="bench", maxRowsPerBatch=str(BATCH))
+        .options(url=bench.url, queue="bench", consumer="bench", maxRowsPerBatch=str(bench.batch))
         .schema(COPIED)
         .load()
     )

@@ -25,7 +25,7 @@ from reliquary.store.history.columns import Numbered, read_rows, table_of
 from reliquary.store.history.files import FILE_EVENTS, FileWriter, owner_of
 from reliquary.store.history.folder import HistoryFile, files_in
 
-PIECE_EVENTS: Final = 100_000
+PIECE_EVENTS: Final = 250_000
 """The approximate number of events that are in memory at a time."""
 ROWS_AT_ONCE: Final = 64
 

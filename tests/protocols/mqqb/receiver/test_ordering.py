@@ -66,6 +66,25 @@ def test_the_wait_of_an_order_acknowledgement_is_limited() -> None:
     assert len(peer.order_acks) == 1
 
 
+@pytest.mark.mqqb("T-76")
+@pytest.mark.spec("QB-131")
+def test_an_order_acknowledgement_does_not_overtake_a_refusal_that_waits_on_a_broken_session() -> None:
+    """Seed 410095 of srmp+mqqb: the sender took the refused message for a delivered one."""
+    bench = MqqbBench()
+    silent = bench.accepted()
+    silent.user(b"1", to="TCP:10.0.0.2\\private$\\nowhere", stream=(1, 0))
+    assert len(silent.final_acks) == 1
+    peer = bench.accepted()  # the connection broke, and only the sender noticed it
+    bench.advance(39)
+    assert (peer.final_acks, peer.order_acks) == ([], [])
+    bench.advance(8)  # the silent session is closed, and the refusal is sent on the other one
+    assert silent.hung_up
+    assert (len(peer.final_acks), peer.order_acks) == (1, [])
+    peer.ack_all()
+    bench.advance(1)
+    assert [each.body.number for each in peer.order_acks] == [1]
+
+
 @pytest.mark.parametrize("crash", [False, True], ids=["stopped", "killed"])
 def test_an_order_acknowledgement_waits_for_refusals_also_after_a_restart(crash: bool) -> None:
     """The refusal waits in an outgoing queue on disk; the order acknowledgement is made anew."""

@@ -21,6 +21,7 @@ from reliquary.protocols.mqqb.sessions.opening import address_of_sender, dial, s
 from reliquary.protocols.mqqb.state import Count, Entry, Session, State, Weight
 from reliquary.protocols.mqqb.tables import NAME
 from reliquary.queueing.model.message import FOREVER, Delivery, Message, MessageClass, ObjectId, SequenceId
+from reliquary.queueing.model.names.formats import PrivateName
 from reliquary.queueing.model.travel.transfer import ArrivalJudged, MessageArrived, Outcome, ReceiptDue
 from reliquary.streams.incoming import Incoming
 from reliquary.wire.packet.ordering import FinalBody
@@ -34,7 +35,7 @@ MOST_DIALS: Final = 3
 MOST_PEERS: Final = 10_000
 """The most senders whose messages another peer brings and that are recorded."""
 LONGEST_DELAY: Final = 10 * SECOND
-"""The longest time that an order acknowledgement waits for final acknowledgements of refused messages."""
+"""The longest wait of an order acknowledgement for those of refused messages that go over its session."""
 MARK: Final = "MQQB:"
 """The beginning of TransactionStatusQueue in a message that this protocol brought in a stream."""
 REPORTED: Final[frozenset[MessageClass]] = frozenset(
@@ -150,17 +151,29 @@ def _is_delayed(state: State, incoming: Incoming, session: Session, now: Instant
 
     It confirms refused messages too (QB-131), so a sender that got it first would take them for delivered.
     After a restart it waits for all final acknowledgements that are left from before, because only their
-    outgoing queue knows which of them report refusals.  The wait in each session is limited.
+    outgoing queue knows which of them report refusals.  The wait is limited while they go over the session
+    of the order acknowledgement, which cannot overtake them there.
     """
     receiver, place, sender = state.receiver, incoming.place, incoming.key[0]
     if not receiver.has_refused(sender):
         receiver.delayed_since.pop(place, None)
         return False
     number, since = receiver.delayed_since.get(place, (0, now))
-    if number != session.number:
+    if number != session.number or not _are_finals_on(state, session, sender):
         since = now
     receiver.delayed_since[place] = (session.number, since)
     return 0 <= now - since < LONGEST_DELAY
+
+
+def _are_finals_on(state: State, session: Session, sender: UUID) -> bool:
+    """Return whether the final acknowledgements for a sender go over this session.
+
+    Their own session may be broken without notice.  When its peer has been silent for too long, it is closed,
+    and they are sent on another one.
+    """
+    queue = state.sender.queue_to.get(str(PrivateName(sender, ORDER_QUEUE_NUMBER)))
+    outgoing = None if queue is None else state.sender.queues.get(queue)
+    return outgoing is None or (outgoing.session == session.number and not outgoing.parked)
 
 
 def _put(session: Session, incoming: Incoming) -> None:

@@ -58,7 +58,9 @@ def test_the_addresses_that_mean_the_server_are_those_it_listens_at_and_those_of
 def test_a_queue_has_a_name_for_senders_on_windows(tmp_path: Path) -> None:
     async def scene(harness: Harness) -> None:
         endpoint = endpoint_of(harness.server, MqqbEndpoint)
-        assert list(endpoint.names_of(r"private$\orders")) == [r"DIRECT=TCP:127.0.0.1\private$\orders"]
+        for name in ("orders", r"private$\orders"):
+            assert list(endpoint.names_of(name)) == [r"DIRECT=TCP:127.0.0.1\private$\orders"]
+        assert list(endpoint.names_of(r".\sales")) == [r"DIRECT=TCP:127.0.0.1\sales"]
         endpoint.bound = ("0.0.0.0", 1801)
         assert list(endpoint.names_of(r"private$\orders")) == [r"DIRECT=OS:HERE\private$\orders"]
         assert list(endpoint.own_addresses()) == ["127.0.0.1:0 (MQQB)"]

@@ -18,6 +18,7 @@ from reliquary.net.http import Listener
 from reliquary.net.mqqb.network import Network, plug_in
 from reliquary.protocols.mqqb.events import Addressed, EndSessions
 from reliquary.protocols.mqqb.protocol import mqqb
+from reliquary.queueing.model.names.pathnames import parse
 from reliquary.queueing.model.protocol import Protocol
 from reliquary.server import mqqb_counters
 from reliquary.server.config import Settings
@@ -72,7 +73,8 @@ class MqqbEndpoint(Endpoint):
         """Return the name under which a Windows application sends to a queue of this server."""
         host = self.bound[0]
         where = f"OS:{self.settings.computer_name}" if host in EVERYWHERE else f"TCP:{host}"
-        return (f"DIRECT={where}\\{queue}",)
+        path = parse(queue, self.settings.computer_name)
+        return (f"DIRECT={where}\\{path}",)
 
     def counters(self) -> Iterable[Family]:
         """Return the counters of the traffic and of the machine."""

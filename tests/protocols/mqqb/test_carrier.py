@@ -34,7 +34,10 @@ def test_what_cannot_be_carried_is_refused_with_a_sentence() -> None:
     bench = MqqbBench()
     for name, attributes, sentence in (
         (f"PRIVATE={GUID}\\0000000a", {}, "name the host instead"),
-        (f"PUBLIC={GUID}", {}, "this kind of name does not support the operation"),
+        (f"PUBLIC={GUID}", {}, "name the host instead"),
+        (f"{ELSEWHERE};retry", {}, "messages are sent to queues"),
+        ("DIRECT=OS:h\\private$\\q;JOURNAL", {}, "messages are sent to queues"),
+        ("DIRECT=OS:h\\SYSTEM$;DEADXACT", {}, "messages are sent to queues"),
         ("DIRECT=OS:h\\private$\\order_queue$", {}, "acknowledgements of queue managers only"),
         (ELSEWHERE, {"privacy": MessagePrivacy.BASE}, "no body is encrypted"),
     ):

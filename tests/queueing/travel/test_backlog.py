@@ -54,7 +54,7 @@ def test_queues_with_messages_are_paused_when_their_carrier_is_new() -> None:
     assert state_of(bench, NAME) is state_of(bench, OTHER) is OutgoingState.ON_HOLD
     (why,) = held_warnings(bench)
     assert "2 outgoing queues have 3 messages from before binary was switched on" in why
-    assert "reliquary outgoing resume DIRECT=OS:" in why
+    assert "reliquary outgoing resume 'DIRECT=OS:" in why
 
 
 def test_a_backlog_is_paused_once_for_a_carrier() -> None:

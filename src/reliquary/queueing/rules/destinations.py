@@ -116,7 +116,17 @@ def why_refused(status: HResult, target: int | str) -> str:
         return f"only the manager itself uses the queue {target}"  # DM-094
     if status is HResult.ACCESS_DENIED:
         return "the handle was not opened for this access: open the queue for it"
+    if status is HResult.UNSUPPORTED_FORMATNAME_OPERATION and isinstance(target, str) and _is_public(target):
+        return (  # DM-169
+            f"{target} is in no directory that this manager knows; name the host instead,"
+            " such as DIRECT=OS:host\\orders"
+        )
     return f"{target}: {status.sentence}" if isinstance(target, str) else status.sentence
+
+
+def _is_public(target: str) -> bool:
+    """Return whether a name is the GUID of a public queue, and not of its journal."""
+    return target.upper().startswith("PUBLIC=") and ";" not in target
 
 
 def _key(name: Pathname | FormatName) -> str:

@@ -30,7 +30,7 @@ def pause_backlogs(state: State) -> None:
         example = destination_of(paused[0])
         why = (
             f"{len(paused)} outgoing queues have {count} messages from before {_name(paused[0])} was switched"
-            f" on; `reliquary outgoing resume {example}` lets those of one queue go"
+            f" on; `reliquary outgoing resume '{example}'` lets those of one queue go"
         )
         state.draft.ask(Warn(state.identity().computer_name, WHAT, why))
 

@@ -56,6 +56,7 @@ def _run_with_a_cut(after: int) -> bool:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(900)
 @pytest.mark.mqqb("T-46")
 @pytest.mark.spec("QB-293", "QB-309")
 def test_a_connection_that_breaks_at_each_byte_in_turn_loses_and_doubles_nothing() -> None:
@@ -72,6 +73,7 @@ def test_a_connection_that_breaks_in_the_handshake_or_in_a_message_is_opened_aga
 
 
 @pytest.mark.long
+@pytest.mark.timeout(900)
 @pytest.mark.mqqb("T-46")
 @pytest.mark.spec("QB-293", "QB-309")
 def test_a_thousand_messages_arrive_over_connections_that_each_break_one_byte_later() -> None:

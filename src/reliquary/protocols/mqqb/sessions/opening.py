@@ -250,8 +250,8 @@ def on_lost(state: State, event: ConnectionLost, now: Instant) -> None:
         close(state, session, OutgoingEvent.FAILED, status, hang_up=False)
 
 
-def is_full(state: State, besides: int = 0) -> bool:
-    """Return whether no more sessions of peers are accepted, not counting `besides` (QB-035)."""
-    count = sum(1 for each in state.sessions.values() if each.accepted and each.is_open)
-    waiting = sum(1 for each in state.sessions.values() if each.accepted and each.phase is Phase.WAITING_CP)
-    return count + waiting - besides >= state.settings.sessions
+def is_full(state: State) -> bool:
+    """Return whether no more sessions of peers are accepted (QB-035)."""
+    sessions = state.sessions.values()
+    accepted = sum(1 for each in sessions if each.accepted and each.phase in (Phase.WAITING_CP, Phase.OPEN))
+    return accepted >= state.settings.sessions

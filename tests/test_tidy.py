@@ -451,6 +451,25 @@ def test_names_are_words_of_the_field() -> None:
     assert names([path for path in SOURCES if UNWANTED_NAMES.search(path.stem)]) == []
 
 
+PRONOUN_FIRST = re.compile(r"\bdef (test_(?:it|its|this|that|those|these|they|or|nor|others|one_that)_\w+)")
+"""Names of tests whose first word refers to something that the reader of a list of failures does not see."""
+
+
+def test_a_name_that_begins_with_a_pronoun_is_recognised() -> None:
+    text = "def test_it_works():\ndef test_item_works():\ndef test_one_that_waits():\ndef test_one_lock_waits():\n"
+    assert PRONOUN_FIRST.findall(text) == ["test_it_works", "test_one_that_waits"]
+
+
+def test_names_of_tests_begin_with_their_subject() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in SOURCES
+        if path.name != "test_tidy.py"
+        for name in PRONOUN_FIRST.findall(path.read_text())
+    ]
+    assert found == []
+
+
 def test_a_short_docstring_is_recognised() -> None:
     text = '"""A lamp."""\ndef f(): "One two three four five."\nclass C: "Its word."\n'
     assert docstrings_in(text) == ("A lamp.", "One two three four five.", "Its word.")

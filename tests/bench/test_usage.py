@@ -43,5 +43,5 @@ def test_what_was_used_between_two_moments_is_shared_by_the_messages() -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="this system has no /proc")
-def test_this_process_has_used_something() -> None:
+def test_the_usage_of_this_process_is_above_zero() -> None:
     assert usage_of(Path("/proc/self")).processor > 0

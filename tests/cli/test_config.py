@@ -54,7 +54,7 @@ def test_settings_are_shown_as_toml_or_json(tmp_path: Path) -> None:
     assert "[mqqb]" in whole
 
 
-def test_without_any_setting_it_says_that_all_are_defaults() -> None:
+def test_without_any_setting_the_command_says_that_all_are_defaults() -> None:
     done = CliRunner().invoke(cli, ["config", "show", "--table"])
     assert done.stdout == "# all settings have their defaults\n"
 

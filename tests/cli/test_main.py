@@ -57,7 +57,7 @@ def test_the_version_is_reported() -> None:
     assert result.output.startswith("reliquary ")
 
 
-def test_it_runs_as_a_module() -> None:
+def test_the_command_line_runs_as_a_module() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "reliquary.cli.main", "queue", "create"],
         capture_output=True,

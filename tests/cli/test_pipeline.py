@@ -45,7 +45,9 @@ def test_what_is_wrong_is_named_and_nothing_starts(arguments: list[str], why: st
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_without_spark_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_spark_the_command_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     result = run("run", "lake", "--queue", "orders", "--lake", tmp_path / "lake")
     assert result.exit_code == Exit.USAGE

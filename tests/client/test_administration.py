@@ -134,7 +134,7 @@ def test_a_sequence_that_does_not_exist_is_not_found_by_any_method(tmp_path: Pat
                 method(9)
 
 
-def test_the_async_face_has_it_too(tmp_path: Path) -> None:
+def test_the_async_manager_administers_a_noun_too(tmp_path: Path) -> None:
     async def scene() -> None:
         async with await reliquary.connect_async(tmp_path / "data") as manager:
             await manager.create_queue("orders", label="slow")

@@ -108,7 +108,7 @@ def test_what_is_sent_arrives_and_flush_returns_then(tmp_path: Path, network: Ne
     play(tmp_path, scene)
 
 
-def test_without_a_server_it_waits_across_restarts(tmp_path: Path, network: Network) -> None:
+def test_a_message_without_a_server_waits_across_restarts(tmp_path: Path, network: Network) -> None:
     network.is_there = False
 
     async def alone(agent: AsyncAgent) -> None:
@@ -293,7 +293,7 @@ def test_a_folder_belongs_to_one_agent_for_all_time(tmp_path: Path, network: Net
     play(tmp_path, scene)  # the folder is free again
 
 
-def test_it_can_be_awaited_too(tmp_path: Path, network: Network) -> None:
+def test_an_agent_can_be_awaited_too(tmp_path: Path, network: Network) -> None:
     async def whole() -> None:
         async with await reliquary.agent_async(tmp_path, FAR, name="laptop/app") as agent:
             await agent.send("orders", "a")
@@ -432,7 +432,9 @@ def test_any_agent_can_be_the_server(tmp_path: Path) -> None:
         play(tmp_path / "agent", scene, uri, inbox=("answers",))
 
 
-def test_its_channels_are_steered_as_those_of_a_server(tmp_path: Path, network: Network) -> None:
+def test_the_channels_of_an_agent_are_administered_like_those_of_a_server(
+    tmp_path: Path, network: Network
+) -> None:
     async def scene(agent: AsyncAgent) -> None:
         manager = agent.manager
         await agent.send("orders", "a")

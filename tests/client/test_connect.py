@@ -16,7 +16,7 @@ from tests.net.http.certificate import PEM, client_context
 from tests.net.identity.cheap_hash import cheap_hash
 
 
-def test_it_can_be_awaited_or_entered(tmp_path: Path) -> None:
+def test_connect_async_can_be_awaited_or_entered(tmp_path: Path) -> None:
     async def scene() -> None:
         manager = await reliquary.connect_async(tmp_path / "data")
         await manager.create_queue("orders")

@@ -178,7 +178,7 @@ def test_a_large_message_arrives_whole(far: MqqpServed, near: Manager) -> None:
     assert message.body == body
 
 
-def test_all_of_it_works_with_await_too(far: MqqpServed) -> None:
+def test_a_queue_of_another_manager_works_with_await_too(far: MqqpServed) -> None:
     filled(far, "a", "b", "c")
 
     async def scene() -> None:

@@ -152,7 +152,7 @@ def test_a_transaction_can_be_ended_by_its_name(qm: Manager, orders: Queue) -> N
     assert texts(orders) == ["x"]
 
 
-def test_a_move_is_part_of_it(qm: Manager, orders: Queue) -> None:
+def test_a_move_is_part_of_the_transaction(qm: Manager, orders: Queue) -> None:
     qm.create_queue("aside")
     sent = orders.send("x")
     with broken(qm):
@@ -160,7 +160,7 @@ def test_a_move_is_part_of_it(qm: Manager, orders: Queue) -> None:
     assert texts(orders) == ["x"]
 
 
-def test_a_lookup_that_takes_is_part_of_it(qm: Manager, orders: Queue) -> None:
+def test_a_receive_by_lookup_is_part_of_the_transaction(qm: Manager, orders: Queue) -> None:
     sent = orders.send("x")
     with broken(qm):
         assert orders.lookup(sent.lookup_id, receive=True) is not None

@@ -74,7 +74,7 @@ def test_the_whole_directory_goes_out_and_comes_in_as_a_file(tmp_path: Path) -> 
     play(tmp_path, scene)
 
 
-def test_it_can_be_detached_and_attached(tmp_path: Path) -> None:
+def test_the_directory_can_be_detached_and_attached(tmp_path: Path) -> None:
     async def detached(harness: Harness) -> None:
         assert (await harness.ok("GET", "/directory"))["attached"] is True
         assert (await harness.ok("POST", "/directory/detach"))["attached"] is False
@@ -107,7 +107,7 @@ def test_a_manager_that_is_integrated_is_in_it_with_its_public_queues(tmp_path: 
     play(tmp_path, scene, directory_integrated=True, domain="shop.example", directory_servers=("dc1",))
 
 
-def test_to_look_at_it_needs_a_right_of_the_manager_and_to_change_it_another(tmp_path: Path) -> None:
+def test_looking_at_the_directory_and_changing_it_need_two_rights_of_the_manager(tmp_path: Path) -> None:
     looks = ("/directory", "/directory/site", "/directory/site/north", "/directory/site/south")
 
     async def scene(harness: Harness) -> None:

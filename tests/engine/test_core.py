@@ -163,7 +163,7 @@ def test_an_effect_that_shows_only_what_was_on_disk_leaves_at_once() -> None:
     assert (desk.core.take_at_once(), desk.core.close().after_sync) == ([Shown()], [Reply(1, "")])
 
 
-def test_work_for_after_the_sync_waits_for_it() -> None:
+def test_work_after_a_sync_waits_for_the_sync() -> None:
     desk = Desk()
     later = ContinueAfterSync(Look(0))
     desk.core.turn(Do(Turn((Noted("y"),), (), (later,))), NOON)

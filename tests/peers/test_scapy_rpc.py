@@ -68,7 +68,7 @@ def connect(ours: MqqpSite) -> Iterator[Connect]:
 
 
 @WIDTHS
-def test_its_stubs_are_read(ndr64: bool) -> None:
+def test_stubs_of_scapy_rpc_are_read(ndr64: bool) -> None:
     encoding = NDR64 if ndr64 else NDR20
     wanted = ReadDescriptor(queue=9, queue_again=9, action=0x80000001, timeout=5, request=7, cursor=3)
     found = stubs(ndr64=ndr64)

@@ -72,7 +72,7 @@ def test_a_public_queue_is_in_the_directory() -> None:
 
 @pytest.mark.scene("T10")
 @pytest.mark.spec("DM-144")
-def test_a_public_queue_can_stay_out_of_it() -> None:
+def test_a_public_queue_can_stay_out_of_the_directory() -> None:
     scene = in_a_directory()
     made = scene.ask(CreateQueue(0, ".\\shop", skip_directory=True)).queue
     assert reported(scene) == []

@@ -90,7 +90,7 @@ def test_an_endpoint_is_built_started_and_stopped_in_order(tmp_path: Path) -> No
     ]  # fmt: skip
 
 
-def test_its_mount_and_its_counters_are_there_beside_those_of_others(tmp_path: Path) -> None:
+def test_a_further_endpoint_has_its_mount_and_its_counters(tmp_path: Path) -> None:
     async def scene(harness: Harness) -> None:
         assert (await harness.data.request("GET", "/toy/1")).body == b"/toy/1"
         assert (await harness.data.request("GET", "/api/v1/health")).status == 200

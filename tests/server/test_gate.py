@@ -99,7 +99,7 @@ def test_no_path_is_for_another_host(tmp_path: Path) -> None:
     play(tmp_path, scene)
 
 
-def test_its_own_names_and_addresses_pass(tmp_path: Path) -> None:
+def test_the_names_and_addresses_of_the_server_are_accepted_as_hosts(tmp_path: Path) -> None:
     good = (b"localhost", b"localhost:1", b"127.0.0.1", b"[::1]:8480", b"192.168.7.7", b"here:8480", b"HERE")
 
     async def scene(harness: Harness) -> None:

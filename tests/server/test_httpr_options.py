@@ -63,7 +63,7 @@ def from_text(folder: Path, text: str) -> HttprOptions:
     return load(file).table(HttprOptions)
 
 
-def test_without_a_word_it_is_on_and_as_the_protocol_has_it() -> None:
+def test_without_settings_the_protocol_is_on_with_its_defaults() -> None:
     options = load().table(HttprOptions)
     assert options == HttprOptions()
     assert options.enabled

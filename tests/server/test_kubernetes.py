@@ -36,7 +36,7 @@ def test_the_variables_of_a_service_are_no_settings(service: str) -> None:
     assert load(None, variables_of(service)) == Settings()
 
 
-def test_settings_beside_them_are_taken() -> None:
+def test_other_variables_become_settings() -> None:
     given = variables_of("reliquary") | {"RELIQUARY_DATA_PORT": "9000", "RELIQUARY_QUOTA": "5"}
     assert load(None, given) == Settings(data_port=9000, quota=5)
 
@@ -56,6 +56,6 @@ def test_no_setting_has_their_shape() -> None:
         ("RELIQUARY_PORT_DATA", "8480"),
     ],
 )
-def test_what_looks_almost_like_them_is_still_refused(variable: str, value: str) -> None:
+def test_variables_that_resemble_those_of_kubernetes_are_refused(variable: str, value: str) -> None:
     with pytest.raises(UsageError, match="environment: "):
         load(None, {variable: value})

@@ -19,7 +19,7 @@ def test_each_account_has_a_gauge() -> None:
     }
 
 
-def test_a_server_shows_them(tmp_path: Path) -> None:
+def test_a_server_shows_the_use_of_its_budget(tmp_path: Path) -> None:
     async def scene(harness: Harness) -> None:
         found = samples((await harness.get("/metrics")).body.decode())
         assert found["reliquary_body_memory_bytes"] == found["reliquary_answer_memory_bytes"] == 0

@@ -32,7 +32,7 @@ def written(folder: Path, text: str) -> Path:
     return file
 
 
-def test_without_a_word_it_serves_this_computer_alone() -> None:
+def test_without_settings_the_server_serves_this_computer_alone() -> None:
     settings = load()
     assert settings == Settings()
     assert (settings.data_host, settings.data_port) == ("127.0.0.1", 8480)
@@ -40,7 +40,7 @@ def test_without_a_word_it_serves_this_computer_alone() -> None:
     assert (settings.folder, settings.quota, settings.queues) == (Path("reliquary-data"), FOREVER, ())
 
 
-def test_this_computers_name_is_one_that_msmq_would_have() -> None:
+def test_the_default_computer_name_is_valid_for_msmq() -> None:
     assert re.fullmatch(r"[A-Z0-9-]{1,15}", Settings().computer_name)
 
 

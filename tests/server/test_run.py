@@ -51,7 +51,7 @@ def test_a_message_outlives_an_orderly_stop_and_a_kill(tmp_path: Path) -> None:
         assert server.end() == (Exit.OK, "")
 
 
-def test_it_says_where_it_is_and_three_commands_to_try(tmp_path: Path) -> None:
+def test_a_server_prints_its_addresses_and_three_commands_to_try(tmp_path: Path) -> None:
     with running(tmp_path / "data") as server:
         assert server.call("GET", "/health", plane=server.control)["status"] == "ready"
         commands = re.findall(r"^  (curl .+)$", server.said, re.MULTILINE)
@@ -76,7 +76,7 @@ def test_the_commands_to_try_show_a_token_where_users_are_named(tmp_path: Path) 
             assert expected in done.stdout
 
 
-def test_it_says_where_other_managers_send_to(tmp_path: Path) -> None:
+def test_a_server_prints_the_addresses_that_other_managers_send_to(tmp_path: Path) -> None:
     with running(tmp_path / "data", QUEUES=r".\sales,orders") as server:
         address = f"http://localhost:{server.data.rpartition(':')[2]}"
         assert f"  others send to {address}/msmq/sales\n" in server.said
@@ -170,7 +170,7 @@ def test_a_stop_ends_the_waits_with_an_answer(tmp_path: Path) -> None:
     assert statuses == [503]
 
 
-def test_a_second_signal_ends_it_at_once(tmp_path: Path) -> None:
+def test_a_second_signal_ends_the_server_at_once(tmp_path: Path) -> None:
     with running(tmp_path / "data") as server:
         server.send("kept")
         address = ("127.0.0.1", int(server.data.rpartition(":")[2]))

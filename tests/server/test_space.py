@@ -75,7 +75,7 @@ def test_defaults_fit_the_disk_and_settings_are_taken_as_they_are() -> None:
     assert thresholds(1000 * MEGABYTE, 700, 0) == (700 * MEGABYTE, 0)
 
 
-def test_it_looks_oftener_the_less_room_there_is() -> None:
+def test_the_disk_is_checked_more_often_when_less_room_is_left() -> None:
     at = Thresholds(LOW, 0)
     assert pause_before_next_look(at, 10**13) == SELDOMEST
     assert OFTENEST < pause_before_next_look(at, LOW + 1024 * MEGABYTE) == 1.0

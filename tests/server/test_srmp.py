@@ -33,13 +33,13 @@ PLAIN = Listening("http", "127.0.0.1", 8480)
 class TestAddressed:
     """Peers send receipts to the address at which this manager listens (SR-281)."""
 
-    def test_on_the_loopback_it_is_localhost(self) -> None:
+    def test_on_the_loopback_receipts_go_to_localhost(self) -> None:
         reported = addressed(settings(), [PLAIN])
         assert reported.receipts_host == "localhost:8480"
         assert (reported.secure_receipts_host, reported.receipts_scheme) == ("", "http")
 
     @pytest.mark.spec("SR-281")
-    def test_elsewhere_it_is_the_computers_name(self) -> None:
+    def test_beyond_the_loopback_receipts_go_to_the_computers_name(self) -> None:
         reported = addressed(settings(), [Listening("http", "0.0.0.0", 8480)])
         assert reported.receipts_host == "HERE:8480"
 

@@ -69,7 +69,7 @@ def from_text(folder: Path, text: str) -> SrmpOptions:
     return load(file).table(SrmpOptions)
 
 
-def test_without_a_word_it_is_on_and_as_the_specification_has_it() -> None:
+def test_without_settings_the_protocol_is_on_with_the_defaults_of_its_specification() -> None:
     options = load().table(SrmpOptions)
     assert options == SrmpOptions()
     assert options.enabled
@@ -173,7 +173,7 @@ def test_what_is_wrong_is_named(tmp_path: Path, text: str, said: str) -> None:
     assert said in str(refused.value)
 
 
-def test_one_port_is_for_one_of_them(tmp_path: Path) -> None:
+def test_http_and_https_of_srmp_need_different_ports(tmp_path: Path) -> None:
     tls = "tls_certificate = '/c'\ntls_key = '/k'\n"
     with pytest.raises(UsageError, match=r"srmp\.http_port and srmp\.https_port are both 81"):
         from_text(tmp_path, f"{tls}[srmp]\nhttp_port = 81\nhttps_port = 81\n")

@@ -54,7 +54,7 @@ def test_a_java_on_the_path_is_taken_as_it_is(tmp_path: Path) -> None:
     assert "JAVA_HOME" not in environ
 
 
-def test_one_that_is_too_old_is_passed_over_for_the_path(tmp_path: Path) -> None:
+def test_a_java_home_that_is_too_old_is_skipped_for_a_java_on_the_path(tmp_path: Path) -> None:
     fake(tmp_path / "old", "1.8.0_402")
     found = fake(tmp_path / "found", "17.0.1")
     environ = {"JAVA_HOME": str(tmp_path / "old"), "PATH": str(found.parent)}
@@ -62,7 +62,7 @@ def test_one_that_is_too_old_is_passed_over_for_the_path(tmp_path: Path) -> None
     assert environ["JAVA_HOME"] == str(tmp_path / "found")
 
 
-def test_without_a_good_one_the_package_brings_it(tmp_path: Path) -> None:
+def test_without_a_good_java_the_package_brings_one(tmp_path: Path) -> None:
     old = fake(tmp_path / "old", "11.0.1")
     environ = nowhere(tmp_path) | {"PATH": str(old.parent)}
     wrapper = ensure_java(environ)

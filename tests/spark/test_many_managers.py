@@ -101,7 +101,7 @@ def test_errors_name_queue_and_manager(worlds: Worlds) -> None:
 
 
 @pytest.mark.parametrize("code", ["ACCESS_DENIED", "UNAUTHENTICATED", "OTHER_QUEUE", "DATA_LOST", "STRANGE"])
-def test_each_refusal_of_a_manager_names_it(worlds: Worlds, code: str) -> None:
+def test_each_refusal_of_a_manager_names_the_manager(worlds: Worlds, code: str) -> None:
     for name in ("north", "south"):
         send(worlds, name, 4)
     refusing = {"feeds"}

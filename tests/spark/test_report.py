@@ -12,7 +12,7 @@ from tests.spark.feed_double import World, Worlds
 NORTH, SOUTH = QueueKey("north", "orders"), QueueKey("south", "orders")
 
 
-def test_it_tells_what_is_left_by_number_and_by_time() -> None:
+def test_a_report_has_the_backlog_by_number_and_by_time() -> None:
     worlds = Worlds({"north": World(), "south": World()})
     for world in worlds.by_name.values():
         world.create("orders")

@@ -90,7 +90,7 @@ def test_an_environment_is_made_anew_when_the_interpreter_changes(project: Proje
     assert len(project.steps) == 6
 
 
-def test_uv_is_preferred_and_pip_tries_after_it(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_uv_is_preferred_and_pip_is_tried_after_uv(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: f"/bin/{name}")
     project.environment.ensure()
     assert [step[0] for step in project.steps] == ["uv", "uv", "uv"]

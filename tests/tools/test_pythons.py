@@ -90,7 +90,7 @@ def test_all_are_tried_but_our_own_and_the_absent_ones_are_named(
 @pytest.mark.parametrize(
     ("names", "tried"), [(["3.11"], ["3.11.2", "3.11.7"]), (["3.11.7"], ["3.11.7"]), (["3.12"], ["3.12.1"])]
 )
-def test_those_that_are_named_are_tried(
+def test_the_pythons_that_are_named_are_tried(
     here: dict[str, Outcome], capsys: pytest.CaptureFixture[str], names: list[str], tried: list[str]
 ) -> None:
     assert main(names) == 0

@@ -53,7 +53,7 @@ def test_an_id_is_answered_with_its_functions_their_neighbours_and_its_tests(
     ]
 
 
-def test_every_file_that_cites_it_is_named(root: Path) -> None:
+def test_every_file_that_cites_a_requirement_is_named(root: Path) -> None:
     lines = list(where.answer(root, "DM-002"))
     assert "  src/far.py:1  far" in lines
     assert "  src/rules.py:6  second" in lines

@@ -69,7 +69,7 @@ def test_a_namespace_that_is_no_absolute_uri_is_read() -> None:
 
 
 @given(st.binary(max_size=60) | st.text("<>/a!?x&;\n \"'=[]", max_size=60).map(str.encode))
-def test_any_bytes_are_a_document_or_refused_within_them(data: bytes) -> None:
+def test_any_bytes_are_a_document_or_are_refused_with_an_offset(data: bytes) -> None:
     at: int | None = 0
     try:
         root_of(data)

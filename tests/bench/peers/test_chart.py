@@ -31,5 +31,5 @@ def test_bars_are_to_the_scale_of_their_panel() -> None:
     assert words[-1] == "pale: not every confirm waits for a sync"
 
 
-def test_without_a_pale_bar_nothing_is_said_of_it() -> None:
+def test_a_chart_without_a_pale_bar_does_not_explain_one() -> None:
     assert "pale" not in chart([summary("ours", "1x1", 50)], {"ours": "Ours"}, "ours", [], "quiet")

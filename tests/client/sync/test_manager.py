@@ -17,7 +17,7 @@ def test_each_method_has_an_async_counterpart() -> None:
     assert [name for name in found if not name.startswith("queue:")] == []
 
 
-def test_threads_may_share_it(tmp_path: Path) -> None:
+def test_threads_may_share_a_manager(tmp_path: Path) -> None:
     with reliquary.connect(tmp_path / "data") as qm:
         orders = qm.create_queue("orders")
 
@@ -31,7 +31,7 @@ def test_threads_may_share_it(tmp_path: Path) -> None:
         assert sorted(message.text for message in orders.browse()) == sorted(2 * list(map(str, range(50))))
 
 
-def test_it_can_be_closed_twice_and_says_that_it_is(tmp_path: Path) -> None:
+def test_a_manager_can_be_closed_twice_and_refuses_requests_then(tmp_path: Path) -> None:
     qm = reliquary.connect(tmp_path / "data")
     qm.close()
     qm.close()

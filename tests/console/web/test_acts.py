@@ -31,7 +31,7 @@ def test_the_page_shows_who_did_what_and_leads_to_older_acts(tmp_path: Path) -> 
     play(tmp_path, scene)
 
 
-def test_users_without_the_right_do_not_see_it(tmp_path: Path) -> None:
+def test_users_without_the_right_do_not_see_the_log_of_acts(tmp_path: Path) -> None:
     async def scene(harness: Harness) -> None:
         for token, status in ((ALICE, 403), (ROOT, 200)):
             reader = Reader(harness)

@@ -27,7 +27,7 @@ def test_no_code_is_without_a_status() -> None:
     assert set(STATUS) == set(HResult)
 
 
-def test_only_what_is_no_refusal_travels_under_200() -> None:
+def test_only_codes_that_are_no_refusals_have_status_200() -> None:
     assert {code for code, status in STATUS.items() if status < 400} == {HResult.OK, HResult.IO_TIMEOUT}
 
 

@@ -260,7 +260,7 @@ def test_a_client_that_hangs_up_in_the_middle_leaves_nothing(
         client.feeds([queue.name])
 
 
-def test_a_server_that_stops_takes_nothing_of_it(tmp_path: Path) -> None:
+def test_a_server_that_stops_takes_no_part_of_a_batch(tmp_path: Path) -> None:
     with (
         served(tmp_path / "s") as running,
         FeedClient(running.data, pauses=()) as client,

@@ -91,7 +91,7 @@ def test_what_is_unexpected_is_reported_and_cut(begun: bool) -> None:
     assert "the disk" in warning.why
 
 
-def test_who_hangs_up_ends_it() -> None:
+def test_a_client_that_hangs_up_ends_its_request() -> None:
     ended: list[bool] = []
 
     async def whole() -> None:

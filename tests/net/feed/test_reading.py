@@ -56,7 +56,7 @@ def test_a_consumer_gets_what_has_left_its_queue(reported: tuple[str, int, list[
     assert [row["body"] for row in whole] == [f"m{number}".encode() for number in range(40)]
 
 
-def test_others_get_what_is_still_there(
+def test_another_consumer_gets_the_messages_that_are_not_deleted(
     client: FeedClient, reported: tuple[str, int, list[dict[str, object]]]
 ) -> None:
     queue, mark, whole = reported

@@ -169,7 +169,7 @@ class TestOrder:
 
         play(scene)
 
-    def test_one_that_waits_stops_only_what_is_behind_it(self) -> None:
+    def test_a_request_that_waits_delays_only_the_requests_behind_it(self) -> None:
         async def scene() -> None:
             desk = Desk()
             connection, transport = connect(desk)

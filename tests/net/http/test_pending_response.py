@@ -42,7 +42,7 @@ def test_only_the_first_reason_counts() -> None:
     assert (response.failure, response.why, response.changes) == (Failure.BAD_RESPONSE, "first", 1)
 
 
-def test_one_that_was_given_up_changes_no_more() -> None:
+def test_a_response_that_was_given_up_does_not_change() -> None:
     response = Watched()
     response.give_up()
     response.failed(ConnectionLost("x", began=False))

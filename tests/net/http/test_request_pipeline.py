@@ -197,7 +197,7 @@ class TestFailure:
 
         play(scene)
 
-    def test_one_that_makes_no_request_was_not_sent_but_those_before_it_were(self) -> None:
+    def test_an_effect_without_a_request_is_not_sent_and_the_requests_before_it_are(self) -> None:
         async def scene() -> None:
             async with serving(silent(1)) as there, asking(there) as here:
                 here.ask(1, 2, key=1, target="no path")
@@ -306,7 +306,7 @@ class TestUpload:
 
         play(scene)
 
-    def test_one_that_stands_still_fails(self) -> None:
+    def test_a_request_without_progress_fails(self) -> None:
         async def scene() -> None:
             pieces: asyncio.Queue[int] = asyncio.Queue()
             async with serving(self.slow(pieces)) as there, asking(there, response_time=seconds(10)) as here:

@@ -57,7 +57,7 @@ def test_a_client_that_does_not_wait_for_a_slow_response_is_released() -> None:
     play(scene)
 
 
-def test_it_says_whether_the_client_came_over_tls() -> None:
+def test_a_responder_knows_whether_the_client_uses_tls() -> None:
     for tls in (False, True):
         desk = Desk()
         connection, _ = connect(desk, tls=tls)
@@ -116,7 +116,7 @@ def test_an_answer_without_a_caller_is_dropped() -> None:
 class TestStreamed:
     """Responses that are made while they leave."""
 
-    def test_it_leaves_in_chunks_as_it_is_made(self) -> None:
+    def test_a_response_leaves_in_chunks_while_it_is_made(self) -> None:
         async def scene() -> None:
             desk = Desk()
             connection, transport = connect(desk)
@@ -145,7 +145,7 @@ class TestStreamed:
 
         play(scene)
 
-    def test_it_waits_for_the_answers_before_it_and_those_behind_it_wait(self) -> None:
+    def test_a_streamed_response_waits_for_the_answers_before_it_and_the_later_ones_wait(self) -> None:
         async def scene() -> None:
             desk = Desk()
             connection, transport = connect(desk)
@@ -183,7 +183,7 @@ class TestStreamed:
         asyncio.run(scene())
 
     @pytest.mark.parametrize("kept", ["", "Connection: keep-alive\r\n"])
-    def test_an_old_client_gets_it_until_the_connection_ends(self, kept: str) -> None:
+    def test_an_http_1_0_client_gets_the_response_until_the_connection_ends(self, kept: str) -> None:
         async def scene() -> None:
             desk = Desk()
             connection, transport = connect(desk)
@@ -218,7 +218,7 @@ class TestStreamed:
 
         play(scene)
 
-    def test_its_maker_is_asked_for_more_when_the_client_has_taken_enough(self) -> None:
+    def test_a_handler_is_asked_for_more_when_the_client_has_taken_enough(self) -> None:
         async def scene() -> None:
             desk = Desk()
             connection, transport = connect(desk)
@@ -315,7 +315,7 @@ class TestStreamed:
 
         play(scene)
 
-    def test_it_can_be_cut_in_the_middle(self) -> None:
+    def test_a_streamed_response_can_be_cut_in_the_middle(self) -> None:
         async def scene() -> None:
             desk = Desk()
             async with listening(desk) as (_, port), wire(port) as client:
@@ -344,7 +344,7 @@ class TestStreamed:
 
         play(scene)
 
-    def test_it_is_begun_once_and_ended_once(self) -> None:
+    def test_a_response_begins_once_and_ends_once(self) -> None:
         async def scene() -> None:
             desk = Desk()
             connection, _ = connect(desk)

@@ -69,7 +69,7 @@ def ask(connection: StreamedConnection) -> Sink:
 class TestGathering:
     """Requests leave together, and in their order."""
 
-    def test_those_of_one_tick_leave_in_one_write(self) -> None:
+    def test_requests_of_one_tick_leave_in_one_write(self) -> None:
         async def scene() -> None:
             connection, transport = StreamedConnection(1000, asyncio.get_running_loop().call_soon), Glass()
             connection.connection_made(transport)
@@ -85,7 +85,7 @@ class TestGathering:
 
         play(scene)
 
-    def test_those_that_answers_lead_to_leave_behind_the_last_answer(self) -> None:
+    def test_requests_made_by_answers_leave_after_the_last_answer(self) -> None:
         connection, transport = made()
 
         class Asks(Sink):
@@ -131,7 +131,7 @@ class TestAnswers:
     """Each goes to its own sink, in the order of the requests."""
 
     @pytest.mark.parametrize("answer", [ANSWER, CHUNKED], ids=["length", "chunked"])
-    def test_wherever_it_is_cut(self, answer: bytes) -> None:
+    def test_an_answer_is_whole_wherever_its_bytes_are_cut(self, answer: bytes) -> None:
         for cut in range(1, len(answer)):
             connection, _ = made()
             sink = ask(connection)
@@ -183,7 +183,7 @@ class TestAnswers:
         connection.data_received(b"HTTP/1.1 100 Continue\r\n\r\n" + ANSWER)
         assert sink.whole == (200, b"0123456789")
 
-    def test_one_that_ends_with_the_connection(self) -> None:
+    def test_an_answer_without_a_length_ends_with_the_connection(self) -> None:
         connection, _ = made()
         first, second = ask(connection), ask(connection)
         connection.data_received(b"HTTP/1.1 200 OK\r\n\r\nabc")
@@ -193,7 +193,7 @@ class TestAnswers:
         assert isinstance(second.ends[0], ConnectionLost)
 
     @pytest.mark.parametrize("cut", range(1, len(ANSWER)))
-    def test_one_that_is_cut_off_has_failed(self, cut: int) -> None:
+    def test_an_answer_that_is_cut_off_has_failed(self, cut: int) -> None:
         connection, _ = made()
         sink = ask(connection)
         connection.data_received(ANSWER[:cut])

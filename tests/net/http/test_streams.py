@@ -222,7 +222,7 @@ class TestRest:
         assert len(sinks.all[0].body) == before + 10
         assert transport.reads()
 
-    def test_requests_behind_it_wait_and_keep_their_order(self) -> None:
+    def test_requests_behind_a_waiting_body_keep_their_order(self) -> None:
         async def scene() -> None:
             sinks = Sinks(waits=True)
             connection, transport = connect(

@@ -15,7 +15,7 @@ from tests.net.http.harness import play, until
 from tests.net.httpr.harness import answering, push, serving
 
 
-def test_plugged_in_it_performs_for_an_engine_and_calls_back_for_each_answer(tmp_path: Path) -> None:
+def test_a_carrier_performs_for_an_engine_and_calls_back_for_each_answer(tmp_path: Path) -> None:
     async def scene() -> None:
         heard: list[None] = []
         opened = await open_engine(

@@ -94,7 +94,7 @@ class TestLarge:
         assert (store.bodies, store.due) == ({}, [])
         assert sorted(store.dropped) == [1, 2]
 
-    def test_one_that_is_given_up_between_two_pieces_is_dropped_at_once(self) -> None:
+    def test_a_response_that_is_given_up_between_two_pieces_is_dropped_at_once(self) -> None:
         store = BodyStore(at_once=False)
         incoming = Watched(store)
         incoming.begun(200, [])
@@ -116,7 +116,7 @@ class TestLarge:
         assert (store.dropped, store.due) == ([1], [])
 
     @pytest.mark.parametrize("given_up", [False, True])
-    def test_a_piece_that_cannot_be_stored_is_the_end(self, given_up: bool) -> None:
+    def test_a_piece_that_cannot_be_stored_ends_the_response(self, given_up: bool) -> None:
         store = BodyStore(at_once=False)
         incoming = self.fed(store, DATA)
         store.settle()

@@ -62,7 +62,7 @@ def ignore() -> None:
 
 
 @given(st.lists(st.integers(0, len(PARTS)), max_size=6).map(sorted), st.integers(0, 5))
-def test_however_it_comes_the_batch_is_equal(cuts: list[int], late: int) -> None:
+def test_a_batch_is_equal_however_its_bytes_are_cut(cuts: list[int], late: int) -> None:
     cellar = Cellar()
     intake = Intake(cellar, ignore)
     places = [0, *cuts, len(PARTS)]
@@ -92,7 +92,7 @@ def test_a_waiter_is_notified_when_a_piece_is_stored() -> None:
     assert reported == [True, True, True, False]
 
 
-def test_a_piece_that_cannot_be_stored_ends_it() -> None:
+def test_a_piece_that_cannot_be_stored_ends_the_batch() -> None:
     cellar, reported = Cellar(), []
     intake = Intake(cellar, lambda: reported.append(intake.refusal))
     intake.take(PARTS)

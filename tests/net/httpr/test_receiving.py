@@ -206,7 +206,7 @@ class TestHalfARequest:
     @pytest.mark.spec("HR-117")
     @pytest.mark.httpr("T09")
     @pytest.mark.parametrize("how", ["hangs up", "resets"])
-    def test_one_that_is_cut_off_is_not_reported(self, how: str) -> None:
+    def test_a_request_that_is_cut_off_is_not_reported(self, how: str) -> None:
         async def scene() -> None:
             async with agency() as here:
                 async with wire(here.port) as client:
@@ -319,7 +319,7 @@ class TestNotNow:
 
         play(scene)
 
-    def test_one_that_stops_does_not_wait_for_what_still_comes(self) -> None:
+    def test_a_server_that_stops_does_not_wait_for_the_rest_of_a_request(self) -> None:
         async def scene() -> None:
             async with agency() as here, wire(here.port) as client:
                 asked = post(ORDERS, H3)
@@ -337,7 +337,9 @@ class TestNotNow:
         ("body", "responder"),
         [(H3, "httpr://here.example/httpr/orders"), (PULL, ""), (b"x", "")],
     )
-    def test_one_that_has_stopped_still_says_so(self, body: bytes, responder: str) -> None:
+    def test_a_server_whose_engine_stopped_answers_that_it_is_stopping(
+        self, body: bytes, responder: str
+    ) -> None:
         async def scene() -> None:
             async with agency() as here, wire(here.port) as client:
                 await here.engine.stop()
@@ -351,7 +353,7 @@ class TestNotNow:
 
         play(scene)
 
-    def test_those_who_wait_are_notified_when_it_has_stopped(self) -> None:
+    def test_waiting_clients_get_an_answer_when_the_server_stops(self) -> None:
         async def scene() -> None:
             async with agency() as here, wire(here.port) as client:
                 here.clerk.answer = later

@@ -23,7 +23,9 @@ from tests.net.srmp.certificates import Authority
         pytest.param(PEM, True, ssl.CERT_REQUIRED, id="clients must show one"),
     ],
 )
-def test_clients_are_asked_as_wanted(ca: Path | None, required: bool, mode: ssl.VerifyMode) -> None:
+def test_clients_are_asked_for_certificates_as_the_settings_say(
+    ca: Path | None, required: bool, mode: ssl.VerifyMode
+) -> None:
     assert serving_context(PEM, PEM, ca, client_required=required).verify_mode is mode
 
 

@@ -17,7 +17,7 @@ def test_any_order_of_arrival_gives_the_order_of_serials(order: list[int]) -> No
     assert left == list(range(1, 9))
 
 
-def test_an_early_one_waits_for_those_before_it() -> None:
+def test_an_effect_that_comes_early_waits_for_the_effects_before_it() -> None:
     serials: Serials[str] = Serials()
     assert serials.take(2, "b") == []
     assert serials.take(1, "a") == ["a", "b"]

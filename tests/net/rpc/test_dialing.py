@@ -287,7 +287,7 @@ def test_after_the_end_nothing_is_reported() -> None:
     play(scene)
 
 
-def test_it_can_end_before_the_server_was_reached() -> None:
+def test_an_association_can_end_before_the_server_was_reached() -> None:
     async def scene() -> None:
         async with serving(RpcServer()) as server:
             with calling(server.address) as (association, notes):

@@ -261,7 +261,7 @@ def test_all_connections_of_an_association_are_cut() -> None:
     play(scene)
 
 
-def test_while_it_pauses_nothing_is_read() -> None:
+def test_a_listener_that_is_paused_reads_nothing() -> None:
     async def scene() -> None:
         desk = EchoDesk()
         async with listening({QM2QM: desk}) as (listener, port), caller(port) as client:

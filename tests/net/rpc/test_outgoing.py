@@ -105,7 +105,7 @@ def test_a_connection_that_the_server_closes_is_reported_once() -> None:
     assert not both.ours.usable
 
 
-def test_bytes_that_are_no_pdu_close_it() -> None:
+def test_bytes_that_are_no_pdu_close_the_connection() -> None:
     both = Both()
     both.ours.data_received(b"\xff" * 16)
     assert len(both.lost) == 1

@@ -90,7 +90,7 @@ def test_several_go_before_the_first_is_answered_but_not_more_than_allowed() -> 
     play(scene)
 
 
-def test_a_large_one_is_not_followed_before_it_is_answered() -> None:
+def test_a_large_post_is_answered_before_the_next_one_is_sent() -> None:
     async def scene() -> None:
         async with peer(silent(1)) as there, desk(there.server) as here:
             here.post(1, 2, 3, body=b"x" * PIPELINED_BYTES)
@@ -324,7 +324,7 @@ class TestFailure:
 
         play(scene)
 
-    def test_those_that_come_after_a_failure_are_not_sent(self) -> None:
+    def test_posts_that_come_after_a_failure_are_not_sent(self) -> None:
         async def scene() -> None:
             async with peer(answering(b""), answering()) as there, desk(there.server) as here:
                 here.post(1)

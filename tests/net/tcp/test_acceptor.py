@@ -45,7 +45,7 @@ def test_one_connection_more_is_refused_in_the_words_of_the_protocol() -> None:
     play(scene)
 
 
-def test_while_it_pauses_nothing_is_read_from_old_and_new_connections() -> None:
+def test_a_paused_listener_reads_from_no_old_and_no_new_connection() -> None:
     async def scene() -> None:
         async with accepting() as (acceptor, lines):
             _, port = await acceptor.listen()

@@ -99,7 +99,7 @@ def test_a_connection_is_good_until_it_is_aborted() -> None:
     play(scene)
 
 
-def test_any_protocol_over_tcp_uses_it_and_learns_that_the_peer_closed() -> None:
+def test_any_protocol_over_tcp_can_dial_and_sees_that_the_peer_closed() -> None:
     async def scene() -> None:
         async with serving() as (_, address):
             connection = await reach(address, Replies(), WITHIN)

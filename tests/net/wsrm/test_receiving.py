@@ -161,7 +161,7 @@ async def ask_over_tls(port: int, authority: Path, request: bytes) -> None:
 class TestHeldResponses:
     """A response that waits for the reply of an application."""
 
-    def test_it_leaves_when_the_machine_answers(self) -> None:
+    def test_a_response_leaves_when_the_machine_answers(self) -> None:
         async def scene() -> None:
             async with office() as here, wire(here.port) as client, wire(here.port) as other:
                 here.clerk.answer = lambda event: None if event.body == b"held" else PostAnswer(202)
@@ -268,7 +268,9 @@ class TestDescriptions:
             pytest.param("evil.example", "https://mq.example", id="not our name"),
         ],
     )
-    def test_its_address_is_the_one_that_the_client_used_if_it_is_ours(self, host: str, origin: str) -> None:
+    def test_the_wsdl_has_the_address_that_the_client_used_if_the_server_has_it(
+        self, host: str, origin: str
+    ) -> None:
         async def scene() -> None:
             async with office() as here, wire(here.port) as client:
                 client.send(get(f"{PATH}?wsdl", host))

@@ -102,7 +102,7 @@ def test_what_was_sent_before_is_not_asked_for() -> None:
 
 
 @pytest.mark.parametrize("by", ["spm", "data"])
-def test_join_lets_it_begin_earlier(by: str) -> None:
+def test_a_receiver_that_joins_late_may_begin_at_earlier_packets(by: str) -> None:
     bench = Bench()
     if by == "data":
         bench.data(105, join=100)

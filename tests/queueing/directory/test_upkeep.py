@@ -156,7 +156,7 @@ def switch_without_notice(bench: Bench, *, detached: bool) -> None:
 
 
 @pytest.mark.spec("DM-257")
-def test_while_it_is_away_it_is_tried_again_every_minute() -> None:
+def test_a_directory_that_is_away_is_tried_every_minute() -> None:
     """T69: while the directory cannot be reached, the manager tries again every minute."""
     bench = integrated()
     detach(bench)

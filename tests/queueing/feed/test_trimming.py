@@ -61,7 +61,7 @@ def test_the_last_drop_releases_all(bench: Bench) -> None:
     check(bench.state)
 
 
-def test_a_new_process_goes_on_with_it(bench: Bench) -> None:
+def test_a_new_process_continues_the_deletion_of_retained_messages(bench: Bench) -> None:
     moved(bench, mark(bench))
     bench.restart(start=False)
     assert bench.queue().feed.retained == 7

@@ -178,7 +178,7 @@ def test_what_the_manager_has_only_while_we_run_begins_with_its_default(name: st
     assert attrgetter(name)(state) == default
 
 
-def test_neither_has_an_attribute_that_is_not_explained() -> None:
+def test_every_attribute_of_queues_and_managers_is_explained() -> None:
     chosen = {name for name, _ in SETTINGS.values()}
     ours = {"journal_required", "poison_limit", "retry_delay", "longest_retry_delay", "keep_refused"}
     assert set(QueueSettings.__struct_fields__) == chosen | ours

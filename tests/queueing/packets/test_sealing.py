@@ -119,7 +119,7 @@ def test_weak_privacy_leaves_as_advanced(privacy: MessagePrivacy, key: rsa.RSAPr
     assert opened(packet, key).properties.body == message.body
 
 
-def test_a_seed_repeats_it_and_another_gives_another_key(key: rsa.RSAPrivateKey) -> None:
+def test_a_seed_repeats_a_sealed_packet_and_another_seed_gives_another_key(key: rsa.RSAPrivateKey) -> None:
     packet = construct(private_message())
     again = [seal(packet, key.public_key(), Seeded(seed)) for seed in (1, 1, 2)]
     assert again[0] == again[1] != again[2]

@@ -86,7 +86,7 @@ def test_every_class_and_every_request_have_their_verdict() -> None:
 @pytest.mark.spec("DM-056")
 @pytest.mark.parametrize("message_class", MessageClass)
 @pytest.mark.parametrize("request_", Acknowledgement)
-def test_a_class_is_reported_to_those_who_asked_for_it(
+def test_an_acknowledgement_is_sent_only_to_senders_that_asked_for_its_class(
     message_class: MessageClass, request_: Acknowledgement
 ) -> None:
     wanted = bool(ASKS[request_] & ANSWERS[message_class])

@@ -63,7 +63,7 @@ def test_several_queues_can_be_named_without_a_handle() -> None:
 
 
 @pytest.mark.spec("DM-265")
-def test_the_first_refusal_ends_it_and_earlier_copies_stay() -> None:
+def test_the_first_refusal_ends_the_send_and_earlier_copies_stay() -> None:
     bench = Bench("a")
     bench.create("b", quota=0)
     answer = bench.send(open_to_send(bench, f"{A},{B}"), b"one")

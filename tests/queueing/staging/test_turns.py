@@ -110,7 +110,7 @@ def test_a_crash_that_loses_the_first_turn_leaves_the_parts_to_be_published_agai
     check(bench.state)
 
 
-def test_others_are_served_between_the_turns_and_what_they_send_comes_behind_the_batch() -> None:
+def test_other_clients_are_served_between_the_turns_and_their_messages_come_after_the_batch() -> None:
     bench, _ = begun()
     bench.send("orders", b"meanwhile")
     assert [each.message.body for each in bench.receive("orders").messages] == [b"before"]

@@ -324,7 +324,7 @@ def test_a_large_body_that_is_not_there_stops_the_batch() -> None:
     assert exchange.bodies() == []
 
 
-def test_a_sender_that_requests_it_is_notified_that_the_message_arrived() -> None:
+def test_a_sender_that_requests_acknowledgements_gets_one_when_the_message_arrives() -> None:
     exchange = Exchange(None, "orders", "news")
     administration = "DIRECT=OS:.\\private$\\news"
     asks = message(b"a", acknowledgements=(Acknowledgement.POS_ARRIVAL,), administration_queue=administration)

@@ -174,7 +174,7 @@ def test_an_outcome_or_a_report_about_what_is_not_sent_means_nothing() -> None:
     assert exchange.sent() == [b"a"]
 
 
-def test_that_a_message_is_accepted_ends_a_row_of_failures() -> None:
+def test_an_accepted_message_resets_the_count_of_failures() -> None:
     exchange = busy(b"a")
     exchange.end(Outcome.TRY_LATER)
     exchange.advance(1)
@@ -230,7 +230,7 @@ def test_a_carrier_may_say_how_long_to_rest() -> None:
     assert exchange.sent() == [b"a", b"a", b"a"]
 
 
-def test_that_what_was_accepted_is_to_be_tried_later_is_not_a_failure_of_the_queue() -> None:
+def test_an_accepted_message_that_is_tried_later_is_no_failure_of_the_queue() -> None:
     exchange = busy(b"a", b"b")
     exchange.accept(b"a")
     exchange.conclude(Outcome.TRY_LATER, b"a")
@@ -402,7 +402,7 @@ def test_a_carrier_is_not_notified_of_what_it_says_itself(outcome: Outcome) -> N
     assert exchange.withdrawn == []
 
 
-def test_nothing_of_it_is_reported_of_other_queues_nor_without_a_listener() -> None:
+def test_withdrawals_from_other_queues_or_without_a_listener_are_not_reported() -> None:
     exchange = busy(b"a", b"b", at_once=1)
     exchange.send("orders", b"a")
     exchange.ask(PurgeQueue(0, "orders"))

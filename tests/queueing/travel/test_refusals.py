@@ -68,7 +68,7 @@ def test_a_refused_message_is_a_dead_letter_unless_its_sender_wants_none(
     check(exchange.state)
 
 
-def test_or_unless_its_queue_keeps_none() -> None:
+def test_a_queue_that_keeps_no_refused_messages_drops_them() -> None:
     exchange = Exchange()
     exchange.send(ELSEWHERE, b"a", b"b")
     exchange.ask(ChangeQueue(0, ELSEWHERE, {"keep_refused": False}))
@@ -169,7 +169,7 @@ def test_a_refused_transaction_is_remembered_after_a_restart() -> None:
     check(exchange.state)
 
 
-def test_a_carrier_of_batches_gets_nothing_of_it_either() -> None:
+def test_a_carrier_of_batches_gets_no_refused_message_either() -> None:
     exchange = Exchange()
     to = "DIRECT=httpr://elsewhere/httpr/mq#orders"
     transaction = exchange.begin()

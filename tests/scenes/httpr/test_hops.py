@@ -97,7 +97,7 @@ def test_three_managers_pass_a_message_on_each_over_a_channel_of_its_own() -> No
 
 @pytest.mark.httpr("T37")
 @pytest.mark.spec("HR-109")
-def test_the_next_hop_may_come_for_it() -> None:
+def test_the_next_hop_may_fetch_the_message() -> None:
     """One agent pushes, the other pulls: beta never dials a client that fetches."""
     beta = Side("beta.example", chosen=settings(forward=True))
     gamma = Side("gamma.example", Peer(responder="httpr://beta.example/httpr/mq", pull=True))
@@ -132,7 +132,7 @@ def test_a_forwarder_that_crashes_in_between_loses_and_doubles_nothing() -> None
 
 @pytest.mark.httpr("T34")
 @pytest.mark.spec("HR-084")
-def test_a_manager_that_passes_nothing_on_refuses_it() -> None:
+def test_a_manager_that_forwards_nothing_refuses_a_message_for_another_agent() -> None:
     beta = Side("beta.example")
     alpha = ScriptedClient(beta, service="mq")
     answer = alpha.says(

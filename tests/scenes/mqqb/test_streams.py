@@ -87,7 +87,7 @@ def test_only_an_order_acknowledgement_frees_a_message_of_a_stream() -> None:
 
 @pytest.mark.mqqb("T-58", "T-72")
 @pytest.mark.spec("QB-072", "QB-134", "QB-229", "QB-233")
-def test_a_message_that_asks_for_it_stays_until_its_final_acknowledgement() -> None:
+def test_a_message_that_requests_a_journal_copy_stays_until_its_final_acknowledgement() -> None:
     bench, peer, stream = sent_five(positive_journaling=True)
     peer.ack_all()
     peer.order_ack(stream, 5)

@@ -8,7 +8,7 @@ from reliquary.sim.world.streams import StreamPlugin
 from tests.streams.streams_harness import begin, new_state, reborn
 
 
-def test_both_protocols_with_streams_share_it() -> None:
+def test_both_protocols_with_streams_share_the_common_plugin() -> None:
     assert issubclass(SrmpPlugin, StreamPlugin)
     assert issubclass(MqqbPlugin, StreamPlugin)
 

@@ -45,7 +45,7 @@ def test_ansi_is_windows_1252_where_it_is_no_utf_8() -> None:
     assert text_of(b"\xfcber") is None
 
 
-def test_a_document_is_in_the_encoding_that_it_declares_or_damaged() -> None:
+def test_a_document_is_read_in_the_encoding_that_it_declares_or_refused() -> None:
     document = '<?xml version="1.0" encoding="windows-1251"?><a>\u0416</a>'
     assert text_of(document.encode("windows-1251")) == Text(document, "windows-1251")
     with pytest.raises(NotInItsEncoding, match="'zip'"):
@@ -53,7 +53,7 @@ def test_a_document_is_in_the_encoding_that_it_declares_or_damaged() -> None:
 
 
 @given(st.binary(min_size=1, max_size=40), st.sampled_from([0, VT_BSTR, VT_LPSTR, VT_LPWSTR]))
-def test_any_bytes_are_text_or_not(data: bytes, body_type: int) -> None:
+def test_text_of_any_bytes_encodes_back_to_those_bytes(data: bytes, body_type: int) -> None:
     found = text_of(data, body_type)
     assert found is None or found.text.encode(found.encoding) in data + data
 

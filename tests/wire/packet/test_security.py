@@ -28,7 +28,7 @@ RAW = (
 )
 
 
-def test_the_published_header_both_ways_though_it_does_not_flag_its_data() -> None:
+def test_the_published_header_is_read_and_written_though_it_does_not_flag_its_data() -> None:
     header = read(SecurityHeader.decode, SECURITY)
     assert header == SecurityHeader(sender_kind=SID, sender=SECURITY[16:])
     assert len(header.sender) == 28

@@ -173,7 +173,7 @@ def test_the_message_that_is_refused_is_found_and_the_others_arrive(place: int) 
     assert len([each for each in bench.requests if each.header.command is PUSH]) <= 9
 
 
-def test_several_that_are_refused_are_found_one_after_another() -> None:
+def test_several_refused_messages_are_found_one_after_another() -> None:
     bodies = [b"%d" % each for each in range(20)]
     far = Far(refused=frozenset({b"3", b"4", b"19"}))
     bench = ClientBench()

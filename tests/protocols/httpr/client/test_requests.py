@@ -14,7 +14,7 @@ GRI, PUSH, PULL, EXCHANGE, REPORT = Command
 
 @pytest.mark.spec("HR-033", "HR-070", "HR-101", "HR-105")
 @pytest.mark.httpr("H5", "H8", "H12")
-def test_requests_of_a_session_as_they_are_written() -> None:
+def test_requests_of_a_session_have_only_these_fields() -> None:
     settings = HttprSettings(peers=(Peer(responder=AGENT, pull=True, channel="primary"),))
     bench, far = ClientBench(settings=settings), Far(capabilities=(("maximum_pipeline_depth", "1"),))
     bench.answer(far)

@@ -36,7 +36,7 @@ def test_an_id_goes_both_ways_with_sixteen_capital_digits(value: int) -> None:
 
 
 @pytest.mark.spec("HR-079", "HR-105")
-def test_nothing_is_sixteen_zeros() -> None:
+def test_the_id_for_no_batch_is_sixteen_zeros() -> None:
     assert id_text(NOTHING) == "0" * 16
 
 

@@ -38,7 +38,7 @@ def test_a_batch_is_stored_in_its_order_and_then_acknowledged() -> None:
 
 @pytest.mark.spec("HR-050", "HR-056")
 @pytest.mark.httpr("T06")
-def test_a_crash_before_the_write_leaves_nothing_and_one_after_it_everything() -> None:
+def test_a_crash_before_the_write_leaves_no_message_and_a_crash_after_it_leaves_all() -> None:
     client = Client(HttprBench())
     client.push(1, b"a")
     client.bench.flush()
@@ -188,7 +188,7 @@ def test_messages_with_other_user_ids_are_refused() -> None:
 @pytest.mark.spec("HR-084")
 @pytest.mark.httpr("T34")
 @pytest.mark.parametrize("number", [520, 521, 522])
-def test_a_batch_that_could_not_be_read_to_its_end(number: int) -> None:
+def test_a_batch_that_could_not_be_read_to_its_end_is_refused(number: int) -> None:
     client = Client(HttprBench())
     client.begin(maximum_pipeline_depth=3)
     answer = client.push(1, fault=ErrorNumber(number))

@@ -95,7 +95,7 @@ def test_a_number_that_was_passed_over_is_put_aside_once(crash: bool) -> None:
     check(bench.state)
 
 
-def test_a_queue_that_is_full_loses_nothing_of_it() -> None:
+def test_a_full_queue_loses_no_message_of_a_stream_that_resumes() -> None:
     bench = restored()
     bench.ask(ChangeQueue(0, "torders", {"quota": 0}))
     assert come_in_rounds(bench, 8) == 500

@@ -33,6 +33,6 @@ def test_a_session_opens_because_a_connection_is_wanted_and_for_no_other_reason(
 
 
 @pytest.mark.spec("SR-247")
-def test_an_open_session_drains_before_all_goes_again() -> None:
+def test_an_open_session_drains_before_its_messages_are_sent_again() -> None:
     assert [NEXT[Phase.OPEN, Move.RESEND], NEXT[Phase.DRAINING, Move.RESEND]] == [Phase.DRAINING] * 2
     assert NEXT[Phase.DRAINING, Move.ANSWERED] is Phase.OPEN

@@ -31,7 +31,7 @@ def ask(identifier: str) -> Envelope:
 
 @pytest.mark.spec("FC-005", "FC-014", "FC-016")
 @pytest.mark.wsrm("T02")
-def test_an_anonymous_source_gets_it_on_the_response_with_the_room() -> None:
+def test_an_anonymous_source_gets_the_acknowledgement_and_the_room_on_the_response() -> None:
     rmd = Rmd(bounded=True)
     sequence = rmd.create()
     response = rmd.post(message(sequence, 1))
@@ -89,7 +89,7 @@ def test_ack_requested_keeps_a_sequence_alive() -> None:
 # -- to an address
 
 
-def test_an_address_gets_it_after_the_interval_for_all_messages_together() -> None:
+def test_an_address_gets_one_acknowledgement_for_all_messages_after_the_interval() -> None:
     rmd = Rmd(window=64)
     sequence = rmd.create(ADDRESS)
     assert rmd.send(sequence, 1, 2) is None
@@ -123,7 +123,7 @@ def test_half_a_window_is_acknowledged_at_once() -> None:
     assert [each.ranges for each in rmd.acknowledgements_sent] == [((1, 4),)]
 
 
-def test_an_address_that_asks_gets_it_at_once_and_only_once() -> None:
+def test_an_address_that_asks_gets_an_acknowledgement_at_once_and_only_once() -> None:
     rmd = Rmd()
     sequence = rmd.create(ADDRESS)
     rmd.send(sequence, 1)

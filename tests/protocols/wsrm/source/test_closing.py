@@ -140,7 +140,7 @@ def test_a_sequence_without_messages_has_no_last_number() -> None:
     assert [each.body for each in bench.sent()] == [CloseSequence(FIRST, 0)]
 
 
-def test_a_close_response_without_final_counts_with_the_acknowledgement_beside_it() -> None:
+def test_a_close_response_without_final_counts_with_the_acknowledgement_in_its_envelope() -> None:
     bench = SourceBench(settings=WsrmSettings(retries=1))
     bench.put("a", "b")
     bench.open()

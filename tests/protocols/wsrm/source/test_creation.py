@@ -201,7 +201,7 @@ def test_a_creation_whose_messages_left_is_forgotten() -> None:
     assert bench.wsrm.source.sessions == {}
 
 
-def test_the_wait_for_the_creation_ends_with_it() -> None:
+def test_the_wait_for_an_answer_ends_with_the_creation() -> None:
     bench = asking()
     bench.advance(1.5)
     bench.open()

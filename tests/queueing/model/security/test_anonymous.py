@@ -94,7 +94,7 @@ def test_anonymous_clients_send_to_no_other_computer(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ELSEWHERE)
-def test_the_settings_may_open_it_and_without_users_it_is_open(name: str) -> None:
+def test_anonymous_clients_may_send_elsewhere_with_the_setting_or_without_users(name: str) -> None:
     sends = SendMessages(0, name, (message(b"x"),), by=ANONYMOUS)
     assert manager_with_users(AnonymousAct.SEND_ELSEWHERE).ask(sends).status is HResult.OK
     assert Bench().ask(sends).status is HResult.OK

@@ -30,7 +30,7 @@ class Noted(Fact, frozen=True):
     text: str
 
 
-class Whispered(Fact, frozen=True):
+class VolatileNoted(Fact, frozen=True):
     """A fact that a crash may lose."""
 
     text: str
@@ -40,7 +40,7 @@ class Whispered(Fact, frozen=True):
         return True
 
 
-class Rumour(Signal, frozen=True):
+class NoteSignal(Signal, frozen=True):
     text: str
 
 
@@ -51,7 +51,7 @@ class Write(Event, frozen=True):
     text: str
 
 
-class Whisper(Event, frozen=True):
+class AnswerUnstored(Event, frozen=True):
     """Answer about something that is not stored."""
 
     to: int
@@ -70,7 +70,7 @@ class Do(Event, frozen=True):
     turn: Turn
 
 
-class Scribe:
+class NotesMachine:
     """Keeps notes, and sends a signal about each."""
 
     def __init__(self, rows: Rows) -> None:
@@ -83,9 +83,9 @@ class Scribe:
         match event:
             case Write(to, text):
                 self._rows.put(NOTES, text.encode(), Note(text), size=len(text))
-                return Turn((Noted(text),), (Rumour(text),), (Reply(to, text),))
-            case Whisper(to, text):
-                return Turn((Whispered(text),), (), (Reply(to, text),))
+                return Turn((Noted(text),), (NoteSignal(text),), (Reply(to, text),))
+            case AnswerUnstored(to, text):
+                return Turn((VolatileNoted(text),), (), (Reply(to, text),))
             case Look(to):
                 found = self._rows.range(NOTES, b"", b"\xff", limit=100)
                 return Turn(effects=(Reply(to, [note.text for _, note in found]),))
@@ -101,20 +101,20 @@ class Scribe:
         self.settled += 1
 
 
-class Gossip:
-    """Handles rumours and keeps notes of its own; up to three times it tells them on."""
+class RelayingMachine:
+    """Handles signals about notes and keeps notes of its own; up to three times it tells them on."""
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
 
     def handle(self, event: Event, now: Instant) -> Turn:
-        return Turn(effects=(Reply(getattr(event, "to", 0), "gossip"),))
+        return Turn(effects=(Reply(getattr(event, "to", 0), "relaying"),))
 
     def on_signal(self, signal: Signal, now: Instant) -> Turn:
-        assert isinstance(signal, Rumour)
+        assert isinstance(signal, NoteSignal)
         text = f"{signal.text}!"
         self._rows.put(NOTES, text.encode(), Note(text))
-        again = (Rumour(text),) if text.count("!") < 3 else ()
+        again = (NoteSignal(text),) if text.count("!") < 3 else ()
         effects: tuple[Effect, ...] = (Reply(99, text),)
         return Turn((Noted(text),), again, effects)
 

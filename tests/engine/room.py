@@ -11,7 +11,7 @@ from reliquary.base.turn import Effect, Turn
 from reliquary.engine.core import Core
 from reliquary.engine.loop import Engine
 from reliquary.store.staging import StagedRows
-from tests.engine.machines import NOON, Do, Noted, Scribe, SlowDisk, Whisper, Write
+from tests.engine.machines import NOON, AnswerUnstored, Do, Noted, NotesMachine, SlowDisk, Write
 
 
 class LoopClock:
@@ -28,14 +28,14 @@ class LoopClock:
 
 
 class Room:
-    """An engine with a scribe on a slow disk, and a list of what was answered."""
+    """An engine with a NotesMachine on a slow disk, and the list of answers."""
 
     def __init__(self) -> None:
         self.disk = SlowDisk()
         rows = StagedRows(self.disk)
         core = Core(self.disk, rows)
-        self.scribe = Scribe(rows)
-        core.add(self.scribe)
+        self.notes_machine = NotesMachine(rows)
+        core.add(self.notes_machine)
         self.clock = LoopClock()
         self.engine = Engine(core, self.disk, self.clock)
         self.answers: list[object] = []
@@ -48,7 +48,7 @@ class Room:
         self.engine.submit(Write(self.engine.caller(self.answers.append), text))
 
     def whisper(self, text: str) -> None:
-        self.engine.submit(Whisper(self.engine.caller(self.answers.append), text))
+        self.engine.submit(AnswerUnstored(self.engine.caller(self.answers.append), text))
 
     def do(self, *effects: Effect) -> None:
         """Submit a turn with these effects and a durable fact."""

@@ -28,7 +28,7 @@ from reliquary.engine import loop as loop_module
 from reliquary.engine import syncs as syncs_module
 from reliquary.engine.loop import Answered, EngineStopped
 from reliquary.engine.syncs import INLINE_TURNS, SYNC_BYTES
-from tests.engine.machines import Do, Look, Whisper, Write
+from tests.engine.machines import AnswerUnstored, Do, Look, Write
 from tests.engine.room import Room, run, tick
 
 MANY = INLINE_TURNS + 6
@@ -59,7 +59,7 @@ def test_the_sync_of_many_bytes_begins_before_the_turns_of_further_requests() ->
             room.write(name * (SYNC_BYTES // 2))
         await room.sync_begun()
         assert room.engine.syncs.sizes.sum == 2  # the turns that the sync covers
-        await room.until(lambda: len(room.scribe.seen) == 5)  # their turns run beside the sync
+        await room.until(lambda: len(room.notes_machine.seen) == 5)  # their turns run beside the sync
         assert room.answers == []
         room.disk.let_go()
         await room.until(lambda: bool(room.answers))
@@ -72,11 +72,11 @@ def test_the_sync_of_many_bytes_begins_before_the_turns_of_further_requests() ->
 
 def test_turns_without_effects_run_on_however_many_bytes_they_have(monkeypatch: pytest.MonkeyPatch) -> None:
     async def story(room: Room) -> None:
-        monkeypatch.setattr(room.scribe, "handle", silent(room.scribe.handle))
+        monkeypatch.setattr(room.notes_machine, "handle", silent(room.notes_machine.handle))
         for name in "abc":
             room.write(name * SYNC_BYTES)
         await tick()
-        assert len(room.scribe.seen) == 3
+        assert len(room.notes_machine.seen) == 3
         await room.stop()
 
     run(story)
@@ -279,7 +279,7 @@ def test_a_batch_that_confirms_nothing_begins_no_sync_but_gets_one_in_time(
         room.disk.let_go()
         room.engine.submit(Write(0, "a"))  # caller 0 does not exist: but it is an answer, so it is synced
         await room.until(lambda: room.engine.syncs.count == 1)
-        monkeypatch.setattr(room.scribe, "handle", silent(room.scribe.handle))
+        monkeypatch.setattr(room.notes_machine, "handle", silent(room.notes_machine.handle))
         room.engine.submit(Write(0, "b"))
         await room.until(lambda: room.engine.turns == 2)
         assert (room.disk.applies, room.disk.begins) == (1, 1)
@@ -307,7 +307,7 @@ def test_a_timer_fires_once_and_one_that_was_cancelled_never() -> None:
         room.do(SetTimer(("soon", 0), Duration(1)))
 
         def fired() -> list[str]:
-            return [each.name[0] for each in room.scribe.seen if isinstance(each, TimerFired)]
+            return [each.name[0] for each in room.notes_machine.seen if isinstance(each, TimerFired)]
 
         await room.until(lambda: len(fired()) == 2)
         assert fired() == ["soon", "late"]
@@ -331,9 +331,9 @@ def test_a_timer_of_the_calendar_fires_when_the_calendar_is_set_forward() -> Non
         )
 
         def fired() -> list[str]:
-            return [each.name[0] for each in room.scribe.seen if isinstance(each, TimerFired)]
+            return [each.name[0] for each in room.notes_machine.seen if isinstance(each, TimerFired)]
 
-        await room.until(lambda: len(room.scribe.seen) == 1)
+        await room.until(lambda: len(room.notes_machine.seen) == 1)
         room.clock.jumps += 1
         room.whisper("the next batch reads the clock")
         await room.until(lambda: bool(fired()))
@@ -350,8 +350,8 @@ def test_work_is_continued_in_a_later_turn_behind_what_came_before() -> None:
         room.disk.let_go(10)
         room.do(Continue(Look(7)))
         room.whisper("first")
-        await room.until(lambda: Look(7) in room.scribe.seen)
-        assert room.scribe.seen.index(Look(7)) == 2
+        await room.until(lambda: Look(7) in room.notes_machine.seen)
+        assert room.notes_machine.seen.index(Look(7)) == 2
         await room.stop()
 
     run(story)
@@ -360,11 +360,11 @@ def test_work_is_continued_in_a_later_turn_behind_what_came_before() -> None:
 def test_work_is_continued_after_the_sync_of_its_turn() -> None:
     async def story(room: Room) -> None:
         seen_at_sync: list[bool] = []
-        room.disk.on_begin = lambda: seen_at_sync.append(Look(7) in room.scribe.seen)
+        room.disk.on_begin = lambda: seen_at_sync.append(Look(7) in room.notes_machine.seen)
         room.disk.let_go(10)
         room.write("a")
         room.do(ContinueAfterSync(Look(7)))
-        await room.until(lambda: Look(7) in room.scribe.seen)
+        await room.until(lambda: Look(7) in room.notes_machine.seen)
         assert seen_at_sync[0] is False
         assert room.answers == ["a"]
         await room.stop()
@@ -376,7 +376,7 @@ def test_work_is_continued_beside_the_sync_of_its_turn() -> None:
     async def story(room: Room) -> None:
         room.write("a")
         room.do(ContinueBesideSync(Look(7)))
-        await room.until(lambda: Look(7) in room.scribe.seen)
+        await room.until(lambda: Look(7) in room.notes_machine.seen)
         assert (room.engine.syncs.is_syncing, room.answers) == (True, [])
         room.disk.let_go(10)
         await room.until(lambda: room.answers == ["a"])
@@ -450,11 +450,11 @@ def test_an_orderly_stop_performs_everything_that_was_submitted_and_the_last_eve
     async def story(room: Room) -> None:
         for number in range(700):  # more than one batch
             room.write(f"{number:03}")
-        room.do(Continue(Whisper(room.engine.caller(room.answers.append), "continued")))
+        room.do(Continue(AnswerUnstored(room.engine.caller(room.answers.append), "continued")))
         room.disk.let_go(100)
         await room.engine.stop(Look(0))
         assert set(room.answers) == {"continued", *(f"{number:03}" for number in range(700))}
-        assert Look(0) in room.scribe.seen
+        assert Look(0) in room.notes_machine.seen
         assert room.disk.unsynced == 0
         with pytest.raises(EngineStopped):
             room.write("too late")

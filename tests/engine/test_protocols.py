@@ -32,15 +32,15 @@ class Came(Event, frozen=True):
     """An event of a protocol."""
 
 
-class Whisper(DirectedSignal, frozen=True):
+class ToOne(DirectedSignal, frozen=True):
     """A signal for one machine."""
 
 
-class Shout(Signal, frozen=True):
+class ToAll(Signal, frozen=True):
     """A signal that goes to every machine."""
 
 
-class Ears:
+class RecordingMachine:
     """A machine that notes each signal, and sends the signals of an event."""
 
     def __init__(self) -> None:
@@ -60,13 +60,15 @@ class Ears:
 
 
 def protocol(name: str, **more: Any) -> Protocol:
-    return Protocol(**{"name": name, "machine": lambda _: Ears(), "signals": (Whisper, Shout), **more})
+    return Protocol(
+        **{"name": name, "machine": lambda _: RecordingMachine(), "signals": (ToOne, ToAll), **more}
+    )
 
 
-def built(*protocols: Protocol) -> tuple[Core, list[Ears]]:
+def built(*protocols: Protocol) -> tuple[Core, list[RecordingMachine]]:
     disk = MemoryDisk(tables_of(protocols))
     made = assemble(disk, StagedRows(disk), Seeded(1), protocols)
-    return made.core, [cast("Ears", each) for each in made.machines.values()]
+    return made.core, [cast("RecordingMachine", each) for each in made.machines.values()]
 
 
 # -- what a protocol claims
@@ -74,19 +76,19 @@ def built(*protocols: Protocol) -> tuple[Core, list[Ears]]:
 
 def test_a_directed_signal_reaches_the_machine_that_it_names_and_no_other() -> None:
     core, (one, two) = built(protocol("one", takes=(Came,)), protocol("two"))
-    one.says = (Whisper("two"), Shout())
+    one.says = (ToOne("two"), ToAll())
     core.turn(Came(), NOON)
-    assert (one.heard, two.heard) == ([Shout()], [Whisper("two"), Shout()])
+    assert (one.heard, two.heard) == ([ToAll()], [ToOne("two"), ToAll()])
 
 
 def test_a_machine_need_not_take_every_directed_signal_and_an_unknown_machine_is_a_programming_error() -> (
     None
 ):
     core, (one, two) = built(protocol("one", takes=(Came,)), protocol("two", signals=()))
-    one.says = (Whisper("two"),)
+    one.says = (ToOne("two"),)
     core.turn(Came(), NOON)
     assert two.heard == []
-    one.says = (Whisper("missing"),)
+    one.says = (ToOne("missing"),)
     with pytest.raises(AssertionError, match="no machine is called missing"):
         core.turn(Came(), NOON)
 

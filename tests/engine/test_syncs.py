@@ -16,7 +16,7 @@ from reliquary.base.turn import Effect, Event, Reply
 from reliquary.engine.core import Core
 from reliquary.engine.syncs import INLINE_BYTES, INLINE_TURNS, Syncs
 from reliquary.store.staging import StagedRows
-from tests.engine.machines import NOON, Look, Scribe, SlowDisk, Write
+from tests.engine.machines import NOON, Look, NotesMachine, SlowDisk, Write
 
 
 class Notes:
@@ -32,7 +32,7 @@ class Notes:
         self.disk.on_begin = lambda: self.threads.append(threading.current_thread())
         rows = StagedRows(self.disk)
         self.core = Core(self.disk, rows)
-        self.core.add(Scribe(rows))
+        self.core.add(NotesMachine(rows))
         self.syncs = Syncs(self, self.core, self.disk, self.events)
 
     def write(self, text: str, turns: int = 1) -> None:

@@ -1,4 +1,4 @@
-"""A harness for the endpoint of a protocol: a real queue manager, and a clerk in place of a machine."""
+"""A harness for the endpoint of a protocol: a real queue manager, and a scripted machine."""
 
 from __future__ import annotations
 
@@ -29,33 +29,33 @@ class Chance:
         return self._random.getrandbits(count)
 
 
-class DeafClerk:
-    """The methods that every clerk has; it gets no signals and keeps nothing."""
+class UnsignalledMachine:
+    """The methods of every scripted machine, which gets no signals and keeps no state."""
 
     def on_signal(self, signal: Signal, now: Instant) -> Turn:
-        raise AssertionError(f"an unexpected signal came to the clerk: {signal} at {now}")
+        raise AssertionError(f"an unexpected signal came to the machine: {signal} at {now}")
 
     def settle(self) -> None:
-        """Do nothing: this clerk keeps no state between turns."""
+        """Do nothing: this machine keeps no state between turns."""
 
 
-ClerkT = TypeVar("ClerkT", bound=Machine)
+MachineT = TypeVar("MachineT", bound=Machine)
 
 
-class EndpointHarness(Generic[ClerkT]):
-    """An engine with a clerk; a subclass sets `listener`, which gets a free port."""
+class EndpointHarness(Generic[MachineT]):
+    """An engine with a scripted machine; a subclass sets `listener`, which gets a free port."""
 
     listener: Listener
 
-    def __init__(self, clerk: ClerkT, takes: tuple[type[Event], ...], started: bool = True) -> None:
+    def __init__(self, machine: MachineT, takes: tuple[type[Event], ...], started: bool = True) -> None:
         disk = MemoryDisk(TABLES)
         self.rows = StagedRows(disk)
         manager = QueueManager(self.rows, Chance())
         self.state = manager.state
-        self.clerk = clerk
+        self.machine = machine
         core = Core(disk, self.rows)
         core.add(manager)
-        core.add(clerk, takes=takes)
+        core.add(machine, takes=takes)
         self.engine = Engine(core, disk, RealClock())
         self.started = started
         self.port = 0

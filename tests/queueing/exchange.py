@@ -1,14 +1,14 @@
-"""A bench with a carrier of messages beside the manager: signals go to and fro inside the turn.
+"""A bench with a manager and a carrier of messages, which exchange signals inside the turn.
 
-exchange = Exchange()                     the carrier is a Clerk: it says what the test tells it to
-exchange.send(ELSEWHERE, b"a")            the clerk connects, and has `a` to send
-exchange.clerk.sending                    what it has to send, oldest first
-exchange.end(Outcome.DELIVERED)           it says how that went
+exchange = Exchange()                     the carrier is a ManualCarrier, which sends the signals of the test
+exchange.send(ELSEWHERE, b"a")            the carrier connects, and has `a` to send
+exchange.manual_carrier.sending           the messages that it has to send, oldest first
+exchange.end(Outcome.DELIVERED)           the carrier reports the outcome of a message
 exchange.happen(OutgoingEvent.FAILED, ConnectionStatus.DNS_FAILURE)
-Exchange(Loopback())                      a carrier that does its work alone
+Exchange(Loopback())                      a carrier that needs no signals of the test
 
-URLs and agents are claimed by the carriers of SRMP and HTTPR, everything else by one that is called "clerk";
-the Clerk acts for all three.
+URLs and agents are claimed by the carriers of SRMP and HTTPR, all other names by
+a carrier for tests.  `ManualCarrier` acts for all three.
 """
 
 from __future__ import annotations
@@ -55,23 +55,23 @@ ELSEWHERE: Final = r"DIRECT=OS:elsewhere\private$\orders"
 LOOPED: Final = r"DIRECT=OS:loopback\private$\orders"
 
 
-CLERK: Final = Carrier(
-    name="clerk", claims=lambda _: True, brought=lambda message: message.sequence is not None
+MANUAL: Final = Carrier(
+    name="manual_carrier", claims=lambda _: True, brought=lambda message: message.sequence is not None
 )
 
 
 def carriers(*, signs: bool = False) -> tuple[Carrier, ...]:
-    """Return one carrier for each kind of destination: SRMP, HTTPR and the clerk."""
-    return srmp_carrier(signs=signs), HTTPR_CARRIER, CLERK
+    """Return one carrier for each kind of destination: SRMP, HTTPR and the manual carrier."""
+    return srmp_carrier(signs=signs), HTTPR_CARRIER, MANUAL
 
 
 class Say(Event, frozen=True):
-    """The clerk is to say this."""
+    """A signal that the manual carrier is to send."""
 
     signal: Signal
 
 
-class Clerk:
+class ManualCarrier:
     """A carrier for every destination, whose signals a test sends."""
 
     DIRECTED: Final[tuple[type[Signal], ...]] = (
@@ -119,7 +119,7 @@ class Clerk:
         return Turn()
 
     def settle(self) -> None:
-        """Do nothing: this clerk keeps no state between turns."""
+        """Do nothing: this carrier keeps no state between turns."""
 
     @property
     def sending(self) -> list[SendUserMessage]:
@@ -130,13 +130,16 @@ class Clerk:
 class Exchange(Bench):
     """A manager and one carrier."""
 
-    def __init__(self, carrier: Clerk | Loopback | None = None, *queues: str, **options: Any) -> None:
-        self.carrier = carrier or Clerk()
+    def __init__(self, carrier: ManualCarrier | Loopback | None = None, *queues: str, **options: Any) -> None:
+        self.carrier = carrier or ManualCarrier()
         if isinstance(self.carrier, Loopback):
             assert LOOPBACK.carrier is not None
             known = {"subscribed": LOOPBACK.signals, "carriers": (LOOPBACK.carrier,)}
         else:
-            known = {"subscribed": Clerk.SIGNALS, "carriers": carriers(signs=options.get("signs", False))}
+            known = {
+                "subscribed": ManualCarrier.SIGNALS,
+                "carriers": carriers(signs=options.get("signs", False)),
+            }
         super().__init__(*queues, **{**known, **options})
 
     def _build(self) -> None:
@@ -146,19 +149,19 @@ class Exchange(Bench):
         if isinstance(self.carrier, Loopback):
             self.core.add(self.carrier, name=LOOPBACK.name, signals=LOOPBACK.signals, takes=(Say,))
             return
-        self.core.add(self.carrier, name=CLERK.name, signals=Clerk.SIGNALS, takes=(Say,))
+        self.core.add(self.carrier, name=MANUAL.name, signals=ManualCarrier.SIGNALS, takes=(Say,))
         for each in self.carriers:
-            if each is not CLERK:
-                self.core.add(self.carrier, name=each.name, signals=Clerk.DIRECTED)
+            if each is not MANUAL:
+                self.core.add(self.carrier, name=each.name, signals=ManualCarrier.DIRECTED)
 
     def run(self, event: Event) -> Turn:
         """Run one turn of both machines."""
         return self.core.turn(event, self.now)
 
     @property
-    def clerk(self) -> Clerk:
+    def manual_carrier(self) -> ManualCarrier:
         """The carrier, if a test sends its signals."""
-        assert isinstance(self.carrier, Clerk)
+        assert isinstance(self.carrier, ManualCarrier)
         return self.carrier
 
     def outgoing(self, name: str = ELSEWHERE) -> QueueState:
@@ -172,17 +175,17 @@ class Exchange(Bench):
         return link
 
     def say(self, signal: Signal) -> Turn:
-        """Let the clerk say it."""
+        """Let the manual carrier send a signal."""
         return self.handle(Say(signal))
 
     def end(self, outcome: Outcome, reason: MessageClass = MessageClass.ACK_REACH_QUEUE) -> Turn:
-        """Report the outcome of the message that the clerk got last."""
-        last = self.clerk.sending[-1]
+        """Report the outcome of the message that the carrier got last."""
+        last = self.manual_carrier.sending[-1]
         return self.say(TransferEnded(last.queue, (last.lookup_id,), outcome, reason))
 
     def latest(self, *bodies: bytes) -> tuple[int, ...]:
         """Return the LookupIdentifiers under which these were handed out last."""
-        by_body = {signal.message.body: signal.lookup_id for signal in self.clerk.sending}
+        by_body = {signal.message.body: signal.lookup_id for signal in self.manual_carrier.sending}
         return tuple(by_body[body] for body in bodies)
 
     def accept(self, *bodies: bytes) -> None:
@@ -199,16 +202,16 @@ class Exchange(Bench):
 
     @property
     def withdrawn(self) -> list[MessageWithdrawn]:
-        """Return the notifications to the clerk about messages that left for another reason."""
-        return [signal for signal in self.clerk.received if isinstance(signal, MessageWithdrawn)]
+        """Return the notifications to the carrier about messages that left for another reason."""
+        return [signal for signal in self.manual_carrier.received if isinstance(signal, MessageWithdrawn)]
 
     def happen(self, event: OutgoingEvent, status: ConnectionStatus, name: str = ELSEWHERE) -> Turn:
         """Report a change of a connection to the manager."""
         return self.say(ConnectionChanged(self.outgoing(name).number, event, status))
 
     def sent(self) -> list[bytes]:
-        """Return the bodies of what the clerk was handed, oldest first."""
-        return [signal.message.body for signal in self.clerk.sending]
+        """Return the bodies of what the carrier was handed, oldest first."""
+        return [signal.message.body for signal in self.manual_carrier.sending]
 
     def waiting(self, name: str = ELSEWHERE) -> list[bytes]:
         """Return the bodies of what is in an outgoing queue and not being sent."""

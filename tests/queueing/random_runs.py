@@ -64,7 +64,7 @@ class RandomRun:
 
     def __init__(self) -> None:
         self.bench = Exchange(None, "a", "b", "a;sub", sizes=TINY, directory=Integration(), history=True)
-        self.bench.clerk.at_once = 3
+        self.bench.manual_carrier.at_once = 3
         self.receipts: list[int] = []
         self.transactions: list[UUID] = []
         self.readers = Readers(self.bench)
@@ -141,18 +141,18 @@ class RandomRun:
         self.bench.send(ELSEWHERE, *[b"body"] * count, transaction=self._inside(inside), **attributes)
 
     def end_transfer(self, outcome: Outcome) -> None:
-        if self.bench.clerk.sending:
+        if self.bench.manual_carrier.sending:
             self.bench.end(outcome, MessageClass.NACK_ACCESS_DENIED)
 
     def accept_transfer(self, which: int, reached: bool) -> None:
-        if self.bench.clerk.sending:
-            one = self.bench.clerk.sending[-1 - which % len(self.bench.clerk.sending)]
+        if self.bench.manual_carrier.sending:
+            one = self.bench.manual_carrier.sending[-1 - which % len(self.bench.manual_carrier.sending)]
             self.bench.say(TransferAccepted(one.queue, (one.lookup_id,)))
             if reached:
                 self.bench.say(DestinationReached(one.queue, (one.lookup_id,)))
 
     def end_some_transfers(self, count: int, outcome: Outcome) -> None:
-        some = self.bench.clerk.sending[-count:]
+        some = self.bench.manual_carrier.sending[-count:]
         if some:
             ended = tuple(each.lookup_id for each in some)
             reason = MessageClass.NACK_RECEIVE_TIMEOUT

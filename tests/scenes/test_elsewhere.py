@@ -15,7 +15,7 @@ WEB = "DIRECT=HTTP://elsewhere/msmq/private$/orders"
 def unconnected() -> Exchange:
     """Return a carrier that cannot connect yet."""
     exchange = Exchange()
-    exchange.clerk.connects = False
+    exchange.manual_carrier.connects = False
     return exchange
 
 
@@ -51,11 +51,11 @@ def test_the_highest_priority_goes_first_and_alone() -> None:
 
 @pytest.mark.scene("T75")
 @pytest.mark.spec("DM-324")
-@pytest.mark.parametrize(("name", "carrier"), [(WEB, "srmp"), (ELSEWHERE, "clerk")])
+@pytest.mark.parametrize(("name", "carrier"), [(WEB, "srmp"), (ELSEWHERE, "manual_carrier")])
 def test_the_destination_decides_on_the_carrier(name: str, carrier: str) -> None:
     exchange = Exchange()
     exchange.send(name, b"m1")
-    assert [each.to for each in exchange.clerk.sending] == [carrier]
+    assert [each.to for each in exchange.manual_carrier.sending] == [carrier]
 
 
 @pytest.mark.scene("T76")

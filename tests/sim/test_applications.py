@@ -12,7 +12,7 @@ from tests.sim.simulated_server import SimulatedServer
 from tests.sim.written_history import delivered
 
 
-class Versatile(Application):
+class UsesEachStep(Application):
     """An application that uses each kind of step once."""
 
     outcomes: list[object]
@@ -34,14 +34,14 @@ class Versatile(Application):
 
 def test_a_script_is_resumed_with_what_came_of_each_step() -> None:
     server = SimulatedServer()
-    tester = Versatile("tester", server.context)
+    tester = UsesEachStep("tester", server.context)
     server.play(tester)
     assert tester.outcomes == [HResult.OK]  # the aside still waits
     server.passes(3 * SECOND)
     assert tester.outcomes == [HResult.OK, ("aside", HResult.IO_TIMEOUT)]
 
 
-class Stubborn(Application):
+class RepeatsUntilAnswered(Application):
     """Repeats a request until it is answered."""
 
     def script(self) -> Script:
@@ -52,7 +52,7 @@ class Stubborn(Application):
 def test_asking_until_answered_outlasts_network_faults() -> None:
     server = SimulatedServer()
     server.faults.answer_lost = 0.7
-    server.play(Stubborn("stubborn", server.context))
+    server.play(RepeatsUntilAnswered("stubborn", server.context))
 
 
 def test_an_answer_that_did_not_come_is_no_success() -> None:

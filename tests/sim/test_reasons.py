@@ -44,7 +44,7 @@ from tests.sim.written_history import (
 T = UUID(int=1)
 
 
-class Court(Story):
+class JudgedHistory(Story):
     """A story whose leaving messages are judged at each step."""
 
     def __init__(self) -> None:
@@ -65,20 +65,20 @@ class Court(Story):
 
 
 def test_a_receive_hands_over_what_it_takes() -> None:
-    court = Court()
+    court = JudgedHistory()
     court.judge(stored(1))
     court.judge(removed(1), event=ReceiveMessages(5, "q1"), answers={5: delivered(1)})
 
 
 def test_a_message_that_is_taken_and_not_handed_over_is_lost() -> None:
-    court = Court()
+    court = JudgedHistory()
     court.judge(stored(1, 2))
     with pytest.raises(Violation, match="loss: m2"):
         court.judge(removed(1, 2), event=ReceiveMessages(5, "q1"), answers={5: delivered(1)})
 
 
 def test_a_held_message_may_go_only_when_its_holder_says_so() -> None:
-    court = Court()
+    court = JudgedHistory()
     court.judge(stored(1, 2))
     hold = ReceiveMessages(5, "q1", hold=Duration(9))
     court.judge(event=hold, answers={5: delivered(1, 2, receipt=3)})
@@ -89,7 +89,7 @@ def test_a_held_message_may_go_only_when_its_holder_says_so() -> None:
 
 
 def test_a_held_message_that_goes_with_the_answer_that_only_holds_it_is_lost() -> None:
-    court = Court()
+    court = JudgedHistory()
     court.judge(stored(1))
     with pytest.raises(Violation, match="no request asked"):
         court.judge(
@@ -98,7 +98,7 @@ def test_a_held_message_that_goes_with_the_answer_that_only_holds_it_is_lost() -
 
 
 def test_a_commit_takes_what_was_received_in_its_transaction_and_nothing_else() -> None:
-    court = Court()
+    court = JudgedHistory()
     court.judge(stored(1, 2))
     court.judge(event=ReceiveMessages(5, "q1", transaction=T), answers={5: delivered(1)})
     court.judge(removed(1), event=CommitTransaction(6, T))
@@ -107,7 +107,7 @@ def test_a_commit_takes_what_was_received_in_its_transaction_and_nothing_else() 
 
 
 def test_a_message_expires_when_its_time_is_over_and_not_before() -> None:
-    court = Court()
+    court = JudgedHistory()
     court.judge(stored(1, expires=NOW), stored(2, expires=NOW + 1), stored(3))
     court.judge(removed(1, reason=MessageClass.NACK_RECEIVE_TIMEOUT))
     for number in (2, 3):
@@ -116,7 +116,7 @@ def test_a_message_expires_when_its_time_is_over_and_not_before() -> None:
 
 
 def test_a_purge_takes_what_came_before_it() -> None:
-    court = Court()
+    court = JudgedHistory()
     purge = EmptyQueue(0, ORDERS, MessageClass.NACK_QUEUE_PURGED, 99)
     court.judge(stored(1, 2))
     court.judge(removed(1, reason=MessageClass.NACK_QUEUE_PURGED), event=purge)
@@ -127,14 +127,14 @@ def test_a_purge_takes_what_came_before_it() -> None:
 
 
 def test_what_was_locked_when_a_purge_was_asked_for_may_go_before_it_begins() -> None:
-    court = Court()
+    court = JudgedHistory()
     court.judge(stored(1))
     court.judge(event=PurgeQueue(5, court.ledger.queues[ORDERS].pathname))
     court.judge(removed(1, reason=MessageClass.NACK_QUEUE_PURGED), event=EndRead(6, 7, delete=False))
 
 
 def test_a_queue_takes_its_messages_along_only_when_it_is_deleted() -> None:
-    court = Court()
+    court = JudgedHistory()
     court.judge(stored(1, 2))
     with pytest.raises(Violation, match="loss: m1"):
         court.judge(removed(1, reason=MessageClass.NACK_QUEUE_DELETED))
@@ -143,7 +143,7 @@ def test_a_queue_takes_its_messages_along_only_when_it_is_deleted() -> None:
 
 
 def test_messages_move_only_when_a_client_moves_them() -> None:
-    court = Court()
+    court = JudgedHistory()
     court.judge(stored(1, 2))
     court.judge(moved(1), event=MoveMessage(5, "q1", 1, "q2"))
     with pytest.raises(Violation, match="loss: m2"):
@@ -151,7 +151,7 @@ def test_messages_move_only_when_a_client_moves_them() -> None:
 
 
 def test_no_other_reason_counts() -> None:
-    court = Court()
+    court = JudgedHistory()
     court.judge(stored(1))
     with pytest.raises(Violation, match="NACK_BAD_SIGNATURE"):
         court.judge(removed(1, reason=MessageClass.NACK_BAD_SIGNATURE))
@@ -175,29 +175,29 @@ def test_some_requests_take_messages_permanently(request_made: Event, for_good: 
 def test_a_message_is_delivered_elsewhere_only_when_it_arrives_in_that_turn() -> None:
     arrived = facts.MessagesStored(OTHER, (position(5),), stored(1).messages)
     delivered_elsewhere = removed(1, reason=MessageClass.ACK_REACH_QUEUE)
-    court = Court()
+    court = JudgedHistory()
     court.judge(facts.QueueCreated(outgoing(ORDERS)), stored(1))
     with pytest.raises(Violation, match="loss: m1"):
         court.judge(delivered_elsewhere)
-    court = Court()
+    court = JudgedHistory()
     court.judge(facts.QueueCreated(outgoing(ORDERS)), stored(1))
     court.judge(arrived, delivered_elsewhere)
 
 
 @pytest.mark.parametrize("reason", [MessageClass.NACK_QUEUE_EXCEED_QUOTA, MessageClass.NACK_BAD_DEST_QUEUE])
 def test_only_a_message_on_its_way_is_refused(reason: MessageClass) -> None:
-    court = Court()
+    court = JudgedHistory()
     court.judge(stored(1))
     with pytest.raises(Violation, match="loss: m1"):
         court.judge(removed(1, reason=reason))
-    court = Court()
+    court = JudgedHistory()
     court.judge(facts.QueueCreated(outgoing(ORDERS)), stored(1))
     court.judge(removed(1, reason=reason))
 
 
-def watched_court() -> Court:
+def watched_court() -> JudgedHistory:
     """Return a queue that allows two tries, and a message in it that was tried twice."""
-    court = Court()
+    court = JudgedHistory()
     court.judge(QueueChanged(replace(queue(ORDERS), settings=QueueSettings(poison_limit=2))), stored(1))
     for to in (5, 6):
         court.judge(event=ReceiveMessages(to, "q1", hold=Duration(9)), answers={to: delivered(1, receipt=3)})
@@ -236,7 +236,7 @@ def test_a_message_that_is_returned_from_poison_may_be_tried_anew() -> None:
 
 
 def test_a_message_is_put_aside_only_when_it_was_tried_as_often_as_its_queue_allows() -> None:
-    court = Court()
+    court = JudgedHistory()
     watched = replace(queue(ORDERS), settings=QueueSettings(poison_limit=2))
     court.judge(QueueChanged(watched), stored(1, 2))
     for to, numbers in ((5, (1, 2)), (6, (1,))):

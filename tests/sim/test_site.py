@@ -11,7 +11,7 @@ from reliquary.sim.senders import Producer
 from tests.sim.simulated_server import SimulatedServer
 
 
-class Sleeper(Application):
+class WaitsForever(Application):
     """Waits for a message that never comes."""
 
     def script(self) -> Script:
@@ -20,7 +20,7 @@ class Sleeper(Application):
 
 def test_an_application_that_never_finishes_is_named() -> None:
     server = SimulatedServer()
-    server.context.enter(Sleeper("sleeper", server.context))
+    server.context.enter(WaitsForever("sleeper", server.context))
     with pytest.raises(Violation, match=r"an application never finishes: \['sleeper'\]"):
         server.site.finish()
 

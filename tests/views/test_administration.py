@@ -52,7 +52,7 @@ class Tint(Event, frozen=True):
 TINTED = replace(PAINTED, acts=(replace(PAINTED.act("paint"), verb="tint", event=Tint, fields=("label",)),))
 
 
-class Office:
+class ClosedQueueBench:
     """A manager with one queue, both closed to unknown users, and the events that it was asked.
 
     A protocol answers `Paint`.
@@ -88,30 +88,30 @@ def refused(asking: Coroutine[Any, Any, object]) -> tuple[HResult, str]:
 
 
 def test_what_is_listed_and_shown_is_on_disk() -> None:
-    office = Office()
-    [listed] = asyncio.run(office.administrator().list_records(LABEL, empty=True))
-    assert office.asked == [AwaitDisk(7)]
-    assert asyncio.run(office.administrator().show_record(LABEL, "orders")) == listed
-    assert office.asked == [AwaitDisk(7)] * 2
+    closed = ClosedQueueBench()
+    [listed] = asyncio.run(closed.administrator().list_records(LABEL, empty=True))
+    assert closed.asked == [AwaitDisk(7)]
+    assert asyncio.run(closed.administrator().show_record(LABEL, "orders")) == listed
+    assert closed.asked == [AwaitDisk(7)] * 2
     assert (listed.queue, listed.label) == ("orders", "")
 
 
 def test_pages_of_a_noun_are_on_disk_and_join_to_its_list() -> None:
     """A queue is placed by its path name, a label by its number in the list."""
-    office = Office()
-    office.bench.create("bills")
-    asked = office.administrator()
+    closed = ClosedQueueBench()
+    closed.bench.create("bills")
+    asked = closed.administrator()
     for noun in (QUEUE, LABEL):
         filters = {"empty": True} if noun is LABEL else {}
         whole = asyncio.run(asked.list_records(noun, **filters))
         first = asyncio.run(asked.list_page(noun, PageWanted(limit=1), **filters))
         rest = asyncio.run(asked.list_page(noun, PageWanted(first.next), **filters))
         assert (first.records + rest.records, rest.next) == (whole, "")
-    assert office.asked == [AwaitDisk(7)] * 6
+    assert closed.asked == [AwaitDisk(7)] * 6
 
 
 def test_a_noun_that_needs_no_right_shows_each_user_the_permitted_records() -> None:
-    stranger = Office().administrator(ANONYMOUS)
+    stranger = ClosedQueueBench().administrator(ANONYMOUS)
     assert "orders" not in {each.name for each in asyncio.run(stranger.list_records(QUEUE))}
     assert "orders" not in {
         each.name for each in asyncio.run(stranger.list_page(QUEUE, PageWanted())).records
@@ -122,66 +122,66 @@ def test_a_noun_that_needs_no_right_shows_each_user_the_permitted_records() -> N
 
 
 def test_an_act_is_asked_in_the_name_of_the_user_and_then_shown() -> None:
-    office = Office()
-    after = asyncio.run(office.administrator().act_on(LABEL, "orders", "write", {"text": "rush"}))
+    closed = ClosedQueueBench()
+    after = asyncio.run(closed.administrator().act_on(LABEL, "orders", "write", {"text": "rush"}))
     assert after.label == "rush"
-    assert office.asked == [ChangeQueue(7, "orders", {"label": "rush"}, by=MANAGER), AwaitDisk(7)]
-    status, _ = refused(office.administrator(ANONYMOUS).act_on(LABEL, "orders", "write", {"text": "x"}))
+    assert closed.asked == [ChangeQueue(7, "orders", {"label": "rush"}, by=MANAGER), AwaitDisk(7)]
+    status, _ = refused(closed.administrator(ANONYMOUS).act_on(LABEL, "orders", "write", {"text": "x"}))
     assert status is HResult.ACCESS_DENIED
-    assert office.asked[2:] == [ChangeQueue(7, "orders", {"label": "x"}, by=ANONYMOUS)]
+    assert closed.asked[2:] == [ChangeQueue(7, "orders", {"label": "x"}, by=ANONYMOUS)]
 
 
 def test_an_event_of_a_protocol_is_submitted_after_the_right_and_the_key_were_checked() -> None:
-    office = Office()
-    status, _ = refused(office.administrator(ANONYMOUS).act_on(PAINTED, "orders", "paint", {}))
+    closed = ClosedQueueBench()
+    status, _ = refused(closed.administrator(ANONYMOUS).act_on(PAINTED, "orders", "paint", {}))
     assert status is HResult.ACCESS_DENIED
-    assert refused(office.administrator().act_on(PAINTED, "nothing", "paint", {})) == (
+    assert refused(closed.administrator().act_on(PAINTED, "nothing", "paint", {})) == (
         HResult.QUEUE_NOT_FOUND,
         "nothing has no label, for it does not exist",
     )
-    assert office.asked == []
-    asyncio.run(office.administrator().act_on(PAINTED, "orders", "paint", {}))
-    assert office.asked == [Paint(7, "orders"), AwaitDisk(7)]
+    assert closed.asked == []
+    asyncio.run(closed.administrator().act_on(PAINTED, "orders", "paint", {}))
+    assert closed.asked == [Paint(7, "orders"), AwaitDisk(7)]
 
 
 def test_a_record_that_an_act_removes_is_returned_as_it_was() -> None:
-    office = Office()
+    closed = ClosedQueueBench()
 
     async def removed(make: Callable[[int], Event]) -> object:
-        answer = await office.ask(make)
-        if isinstance(office.asked[-1], Paint):
-            office.bench.ask(DeleteQueue(0, "orders"))
+        answer = await closed.ask(make)
+        if isinstance(closed.asked[-1], Paint):
+            closed.bench.ask(DeleteQueue(0, "orders"))
         return answer
 
-    removing = Administrator(office, removed)
+    removing = Administrator(closed, removed)
     gone = asyncio.run(removing.act_on(PAINTED, "orders", "paint", {}))
     assert gone.queue == "orders"
     assert refused(removing.show_record(PAINTED, "orders"))[0] is HResult.QUEUE_NOT_FOUND
 
 
 def test_what_a_protocol_did_not_do_is_not_done() -> None:
-    office = Office(painted=Done(False, "the paint is dry"))
+    closed = ClosedQueueBench(painted=Done(False, "the paint is dry"))
     with pytest.raises(NotDone, match="the paint is dry"):
-        asyncio.run(office.administrator().act_on(PAINTED, "orders", "paint", {}))
+        asyncio.run(closed.administrator().act_on(PAINTED, "orders", "paint", {}))
 
 
 def test_nothing_is_shown_to_a_user_without_the_right() -> None:
-    office = Office()
-    stranger = office.administrator(ANONYMOUS)
+    closed = ClosedQueueBench()
+    stranger = closed.administrator(ANONYMOUS)
     assert refused(stranger.list_records(LABEL))[0] is HResult.ACCESS_DENIED
     assert refused(stranger.list_page(LABEL, PageWanted()))[0] is HResult.ACCESS_DENIED
     assert refused(stranger.show_record(LABEL, "orders"))[0] is HResult.ACCESS_DENIED
-    assert office.asked == []
+    assert closed.asked == []
 
 
 def test_a_key_that_names_nothing_is_refused_as_declared() -> None:
-    assert refused(Office().administrator().show_record(LABEL, "nothing")) == (
+    assert refused(ClosedQueueBench().administrator().show_record(LABEL, "nothing")) == (
         HResult.QUEUE_NOT_FOUND,
         "nothing has no label, for it does not exist",
     )
 
 
 def test_an_event_is_made_with_the_fields_of_the_record_that_it_needs() -> None:
-    office = Office()
-    asyncio.run(office.administrator().act_on(TINTED, "orders", "tint", {}))
-    assert office.asked[0] == Tint(7, "orders", "")
+    closed = ClosedQueueBench()
+    asyncio.run(closed.administrator().act_on(TINTED, "orders", "tint", {}))
+    assert closed.asked[0] == Tint(7, "orders", "")

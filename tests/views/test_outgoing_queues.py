@@ -37,7 +37,7 @@ def test_an_outgoing_queue_is_shown_with_its_connection_and_what_waits() -> None
 
 def test_an_outgoing_queue_shows_how_many_are_being_sent_and_how_many_the_peer_has() -> None:
     exchange = Exchange()
-    exchange.clerk.at_once = 2
+    exchange.manual_carrier.at_once = 2
     exchange.send(ELSEWHERE, b"a", b"b", b"c", b"d", b"e")
     exchange.accept(b"a", b"b")
     exchange.say(DestinationReached(exchange.outgoing().number, exchange.latest(b"a")))

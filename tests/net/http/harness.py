@@ -51,7 +51,7 @@ async def until(true: Callable[[], object]) -> None:
         await waited
 
 
-class Desk:
+class ManualHandler:
     """A handler that notes who asked; the test answers when it likes."""
 
     def __init__(self) -> None:
@@ -72,7 +72,7 @@ def echo(request: Request, responder: Responder) -> None:
     responder.respond(200, f"{request.method} {request.path} ".encode() + request.body, b"text/plain")
 
 
-class Glass(asyncio.Transport):
+class RecordingTransport(asyncio.Transport):
     """A transport that shows what was done to it."""
 
     def __init__(self, *, tls: bool = False) -> None:
@@ -150,14 +150,14 @@ def share(
 
 def connect(
     handler: Handler, limits: Limits | None = None, *mounts: Mount, tls: bool = False
-) -> tuple[Connection, Glass]:
+) -> tuple[Connection, RecordingTransport]:
     """Return a connection on a recording transport, at time 0."""
     return connect_to(share(handler, limits, *mounts), tls=tls)
 
 
-def connect_to(shared: Shared, *, tls: bool = False) -> tuple[Connection, Glass]:
+def connect_to(shared: Shared, *, tls: bool = False) -> tuple[Connection, RecordingTransport]:
     """Make one more connection of this listener."""
-    connection, transport = Connection(shared), Glass(tls=tls)
+    connection, transport = Connection(shared), RecordingTransport(tls=tls)
     connection.connection_made(transport)
     return connection, transport
 
@@ -228,7 +228,7 @@ def wire(port: int) -> AbstractAsyncContextManager[Wire]:
     return connected(Wire, port)
 
 
-def refusal(transport: Glass) -> tuple[int, str]:
+def refusal(transport: RecordingTransport) -> tuple[int, str]:
     """Return the last answer: its status and its sentence."""
     status, body = bodies(transport.sent)[-1]
     assert b"connection: close" in transport.sent

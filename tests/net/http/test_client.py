@@ -21,7 +21,7 @@ from reliquary.net.http import (
     TimedOut,
 )
 from tests.net.http.certificate import client_context, server_context
-from tests.net.http.harness import Desk, echo, everywhere, listening, play, tick, until
+from tests.net.http.harness import ManualHandler, echo, everywhere, listening, play, tick, until
 from tests.net.stream_server import stream_server
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
@@ -103,27 +103,27 @@ class TestRoundTrips:
 class TestThePool:
     def test_one_connection_serves_one_request_after_another(self) -> None:
         async def scene() -> None:
-            desk = Desk()
-            async with listening(desk) as (listener, port), to(port) as client:
+            handler = ManualHandler()
+            async with listening(handler) as (listener, port), to(port) as client:
                 for number in range(3):
                     asked = asyncio.ensure_future(client.request("GET", "/"))
-                    await desk.wait_for(number + 1)
-                    desk.answer(number)
+                    await handler.wait_for(number + 1)
+                    handler.answer(number)
                     await asked
-                assert {request.connection for request, _ in desk.asked} == {1}
+                assert {request.connection for request, _ in handler.asked} == {1}
                 assert listener.connections == 1
 
         play(scene)
 
     def test_more_requests_than_connections_wait_in_line(self) -> None:
         async def scene() -> None:
-            desk = Desk()
-            async with listening(desk) as (listener, port), to(port, connections=2) as client:
+            handler = ManualHandler()
+            async with listening(handler) as (listener, port), to(port, connections=2) as client:
                 asked = [asyncio.ensure_future(client.request("GET", f"/{number}")) for number in range(7)]
                 for number in range(7):
-                    await desk.wait_for(number + 1)
-                    assert len(desk.asked) <= number + 2
-                    desk.answer(number, desk.asked[number][0].path.encode())
+                    await handler.wait_for(number + 1)
+                    assert len(handler.asked) <= number + 2
+                    handler.answer(number, handler.asked[number][0].path.encode())
                 answers = [(await one).body for one in asked]
                 assert answers == [b"/%d" % number for number in range(7)]
                 assert listener.connections == 2
@@ -132,15 +132,15 @@ class TestThePool:
 
     def test_pipelining_shares_a_connection_when_no_more_may_be_opened(self) -> None:
         async def scene() -> None:
-            desk = Desk()
-            async with listening(desk) as (listener, port), to(port, connections=1, pipelined=4) as client:
+            handler = ManualHandler()
+            async with listening(handler) as (listener, port), to(port, connections=1, pipelined=4) as client:
                 asked = [asyncio.ensure_future(client.request("GET", f"/{number}")) for number in range(6)]
-                await desk.wait_for(4)
+                await handler.wait_for(4)
                 await tick(5)
-                assert len(desk.asked) == 4
+                assert len(handler.asked) == 4
                 for number in range(6):
-                    await desk.wait_for(number + 1)
-                    desk.answer(number, desk.asked[number][0].path.encode())
+                    await handler.wait_for(number + 1)
+                    handler.answer(number, handler.asked[number][0].path.encode())
                 assert sorted([(await one).body for one in asked]) == [b"/%d" % number for number in range(6)]
                 assert listener.connections == 1
 
@@ -148,57 +148,57 @@ class TestThePool:
 
     def test_a_connection_idle_for_too_long_is_not_used_again(self) -> None:
         async def scene() -> None:
-            desk = Desk()
-            async with listening(desk) as (_, port), to(port, idle_time=1) as client:
+            handler = ManualHandler()
+            async with listening(handler) as (_, port), to(port, idle_time=1) as client:
                 for number in range(2):
                     asked = asyncio.ensure_future(client.request("GET", "/"))
-                    await desk.wait_for(number + 1)
-                    desk.answer(number)
+                    await handler.wait_for(number + 1)
+                    handler.answer(number)
                     await asked
                     later = asyncio.get_running_loop().time() + 0.003
                     await until(lambda later=later: asyncio.get_running_loop().time() > later)  # type: ignore[misc]
-                assert [request.connection for request, _ in desk.asked] == [1, 2]
+                assert [request.connection for request, _ in handler.asked] == [1, 2]
 
         play(scene)
 
     def test_a_cancelled_request_closes_its_connection_and_lets_the_next_in(self) -> None:
         async def scene() -> None:
-            desk = Desk()
-            async with listening(desk) as (listener, port), to(port, connections=1) as client:
+            handler = ManualHandler()
+            async with listening(handler) as (listener, port), to(port, connections=1) as client:
                 first = asyncio.ensure_future(client.request("GET", "/first"))
-                await desk.wait_for(1)
+                await handler.wait_for(1)
                 second = asyncio.ensure_future(client.request("GET", "/second"))
                 await tick(3)
                 first.cancel()
                 with pytest.raises(asyncio.CancelledError):
                     await first
-                await desk.wait_for(2)
-                desk.answer(0, b"to nobody")
-                desk.answer(1)
+                await handler.wait_for(2)
+                handler.answer(0, b"to nobody")
+                handler.answer(1)
                 assert (await second).body == b"answer 1"
                 await until(lambda: listener.connections == 1)
-                assert desk.asked[0][0].connection != desk.asked[1][0].connection
+                assert handler.asked[0][0].connection != handler.asked[1][0].connection
 
         play(scene)
 
     def test_a_caller_that_is_cancelled_in_line_takes_no_slot(self) -> None:
         async def scene() -> None:
-            desk = Desk()
-            async with listening(desk) as (_, port), to(port, connections=1) as client:
+            handler = ManualHandler()
+            async with listening(handler) as (_, port), to(port, connections=1) as client:
 
                 async def first() -> None:
                     await client.request("GET", "/0")
                     second.cancel()  # the place has just been handed to it, and it has not run yet
 
                 asked = asyncio.ensure_future(first())
-                await desk.wait_for(1)
+                await handler.wait_for(1)
                 second = asyncio.ensure_future(client.request("GET", "/1"))
                 third = asyncio.ensure_future(client.request("GET", "/2"))
                 await tick(3)
-                desk.answer(0)
+                handler.answer(0)
                 await asked
-                await desk.wait_for(2)
-                desk.answer(1, desk.asked[1][0].path.encode())
+                await handler.wait_for(2)
+                handler.answer(1, handler.asked[1][0].path.encode())
                 assert (await third).body == b"/2"
                 assert second.cancelled()
 
@@ -206,10 +206,10 @@ class TestThePool:
 
     def test_a_closed_client_fails_requests_in_flight_and_takes_no_more(self) -> None:
         async def scene() -> None:
-            desk = Desk()
-            async with listening(desk) as (_, port), to(port, connections=1) as client:
+            handler = ManualHandler()
+            async with listening(handler) as (_, port), to(port, connections=1) as client:
                 flying = asyncio.ensure_future(client.request("GET", "/"))
-                await desk.wait_for(1)
+                await handler.wait_for(1)
                 waiting = asyncio.ensure_future(client.request("GET", "/"))
                 await tick(3)
                 await client.close()
@@ -317,11 +317,11 @@ class TestFailures:
 
     def test_the_time_of_a_request_runs_out_after_it_was_sent(self) -> None:
         async def scene() -> None:
-            desk = Desk()
-            async with listening(desk) as (listener, port), to(port) as client:
+            handler = ManualHandler()
+            async with listening(handler) as (listener, port), to(port) as client:
                 asked = asyncio.ensure_future(client.request("GET", "/", timeout=seconds(0.05)))
-                await desk.wait_for(1)
-                desk.asked[0][1].on_gone(lambda: None)
+                await handler.wait_for(1)
+                handler.asked[0][1].on_gone(lambda: None)
                 with pytest.raises(TimedOut) as caught:
                     await asked
                 assert caught.value.sent
@@ -331,46 +331,46 @@ class TestFailures:
 
     def test_each_request_has_its_own_time_whichever_came_first(self) -> None:
         async def scene() -> None:
-            desk, ended = Desk(), []
+            handler, ended = ManualHandler(), []
 
             async def ask(client: HttpClient, time: float) -> None:
                 with pytest.raises(TimedOut):
                     await client.request("GET", "/", timeout=seconds(time))
                 ended.append(time)
 
-            async with listening(desk) as (_, port), to(port) as client:
+            async with listening(handler) as (_, port), to(port) as client:
                 answered = asyncio.ensure_future(client.request("GET", "/", timeout=seconds(15)))
-                await desk.wait_for(1)
+                await handler.wait_for(1)
                 waiting = [asyncio.ensure_future(ask(client, time)) for time in (0.4, 0.05, 0.2)]
                 await asyncio.gather(*waiting)
                 assert ended == [0.05, 0.2, 0.4]
-                desk.answer(0)
+                handler.answer(0)
                 assert (await answered).status == 200
 
         play(scene)
 
     def test_the_time_of_a_request_runs_out_in_line(self) -> None:
         async def scene() -> None:
-            desk = Desk()
-            async with listening(desk) as (_, port), to(port, connections=1) as client:
+            handler = ManualHandler()
+            async with listening(handler) as (_, port), to(port, connections=1) as client:
                 first = asyncio.ensure_future(client.request("GET", "/", timeout=seconds(15)))
-                await desk.wait_for(1)
+                await handler.wait_for(1)
                 with pytest.raises(TimedOut) as caught:
                     await client.request("GET", "/", timeout=seconds(0.02))
                 assert not caught.value.sent
-                desk.answer(0)
+                handler.answer(0)
                 assert (await first).status == 200
 
         play(scene)
 
     def test_a_time_out_in_a_pipeline_loses_those_behind(self) -> None:
         async def scene() -> None:
-            desk = Desk()
-            async with listening(desk) as (_, port), to(port, connections=1, pipelined=2) as client:
+            handler = ManualHandler()
+            async with listening(handler) as (_, port), to(port, connections=1, pipelined=2) as client:
                 first = asyncio.ensure_future(client.request("GET", "/", timeout=seconds(0.05)))
-                await desk.wait_for(1)
+                await handler.wait_for(1)
                 second = asyncio.ensure_future(client.request("GET", "/"))
-                await desk.wait_for(2)
+                await handler.wait_for(2)
                 with pytest.raises(TimedOut):
                     await first
                 with pytest.raises(ConnectionLost, match="timed out"):

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from reliquary.net.http.client_connection import INTERIM_LIMIT, ClientConnection, Response
 from reliquary.net.http.failures import BadResponse, ConnectionLost, RequestFailed
-from tests.net.http.harness import Glass, play
+from tests.net.http.harness import RecordingTransport, play
 
 INTERIM = b"HTTP/1.1 102 Processing\r\n\r\n"
 ANSWER = b"HTTP/1.1 200 OK\r\nX-Name: a\r\ncontent-length: 2\r\n\r\nok"
 
 
-def dial(*, head_bytes: int = 1000, body_bytes: int = 1000) -> tuple[ClientConnection, Glass]:
-    connection, transport = ClientConnection(head_bytes, body_bytes, lambda _: None), Glass()
+def dial(*, head_bytes: int = 1000, body_bytes: int = 1000) -> tuple[ClientConnection, RecordingTransport]:
+    connection, transport = ClientConnection(head_bytes, body_bytes, lambda _: None), RecordingTransport()
     connection.connection_made(transport)
     return connection, transport
 

@@ -12,7 +12,7 @@ from reliquary.net.http.request import Request
 from reliquary.net.http.responder import Responder
 from reliquary.net.tcp.accepted import ENGINE
 from tests.net.http.harness import (
-    Desk,
+    ManualHandler,
     bodies,
     chunked,
     connect,
@@ -28,10 +28,10 @@ from tests.net.http.harness import (
 
 class TestRequests:
     def test_a_request_comes_whole(self) -> None:
-        desk = Desk()
-        connection, _ = connect(desk)
+        handler = ManualHandler()
+        connection, _ = connect(handler)
         connection.data_received(post("/a%20b?wait=1", b"body", "X-Name: Value"))
-        request = desk.asked[0][0]
+        request = handler.asked[0][0]
         assert (request.method, request.path, request.query) == ("POST", "/a b", b"wait=1")
         assert request.body == b"body"
         assert request.header(b"x-name") == b"Value"
@@ -69,18 +69,18 @@ class TestRequests:
         ]
 
     def test_a_large_body_is_joined_from_its_parts(self) -> None:
-        desk = Desk()
-        connection, _ = connect(desk)
+        handler = ManualHandler()
+        connection, _ = connect(handler)
         body = bytes(range(256)) * 4096
         connection.data_received(post("/q", body))
-        assert desk.asked[0][0].body == body
-        assert isinstance(desk.asked[0][0].body, bytes)
+        assert handler.asked[0][0].body == body
+        assert isinstance(handler.asked[0][0].body, bytes)
 
     def test_trailers_are_not_headers(self) -> None:
-        desk = Desk()
-        connection, _ = connect(desk)
+        handler = ManualHandler()
+        connection, _ = connect(handler)
         connection.data_received(chunked(b"a", trailers=b"Authorization: forged\r\n") + post())
-        assert [request.header(b"authorization") for request, _ in desk.asked] == [None, None]
+        assert [request.header(b"authorization") for request, _ in handler.asked] == [None, None]
 
     @pytest.mark.parametrize(
         ("version", "said", "kept"),
@@ -114,12 +114,12 @@ class TestRequests:
         assert bodies(rest) == [(200, b"POST /q hello")]
 
     def test_an_upgrade_is_passed_over_and_its_body_is_taken(self) -> None:
-        desk = Desk()
-        connection, _ = connect(desk)
+        handler = ManualHandler()
+        connection, _ = connect(handler)
         body = b"GET /smuggled HTTP/1.1\r\n\r\n"
         connection.data_received(post("/q", body, "Connection: Upgrade", "Upgrade: h2c") + post("/next"))
-        assert [request.path for request, _ in desk.asked] == ["/q", "/next"]
-        assert [request.body for request, _ in desk.asked] == [body, b"hello"]
+        assert [request.path for request, _ in handler.asked] == ["/q", "/next"]
+        assert [request.body for request, _ in handler.asked] == [body, b"hello"]
 
     @pytest.mark.parametrize(
         "head",
@@ -155,14 +155,14 @@ class TestRequests:
 class TestOrder:
     def test_answers_leave_in_the_order_of_the_requests(self) -> None:
         async def scene() -> None:
-            desk = Desk()
-            connection, transport = connect(desk)
+            handler = ManualHandler()
+            connection, transport = connect(handler)
             connection.data_received(post() * 4)
             for number in (2, 1, 3):
-                desk.answer(number)
+                handler.answer(number)
             await tick()
             assert transport.writes == []
-            desk.answer(0)
+            handler.answer(0)
             await tick()
             assert bodies(transport.sent) == [(200, b"answer %d" % number) for number in range(4)]
             assert len(transport.writes) == 1
@@ -171,11 +171,11 @@ class TestOrder:
 
     def test_a_request_that_waits_delays_only_the_requests_behind_it(self) -> None:
         async def scene() -> None:
-            desk = Desk()
-            connection, transport = connect(desk)
+            handler = ManualHandler()
+            connection, transport = connect(handler)
             connection.data_received(post() * 3)
-            desk.answer(0)
-            desk.answer(2)
+            handler.answer(0)
+            handler.answer(2)
             await tick()
             assert bodies(transport.sent) == [(200, b"answer 0")]
 
@@ -195,12 +195,12 @@ class TestOrder:
 
     def test_a_refusal_stands_behind_the_earlier_answers(self) -> None:
         async def scene() -> None:
-            desk = Desk()
-            connection, transport = connect(desk)
+            handler = ManualHandler()
+            connection, transport = connect(handler)
             connection.data_received(post() + b"nonsense\r\n\r\n")
             await tick()
             assert transport.writes == []
-            desk.answer(0)
+            handler.answer(0)
             await tick()
             assert [status for status, _ in bodies(transport.sent)] == [200, 400]
 
@@ -228,11 +228,11 @@ class TestContinue:
 
     def test_the_go_ahead_waits_for_the_earlier_answers(self) -> None:
         async def scene() -> None:
-            desk = Desk()
-            connection, transport = connect(desk)
+            handler = ManualHandler()
+            connection, transport = connect(handler)
             connection.data_received(post() + self.ASK)
             assert transport.writes == []
-            desk.answer(0)
+            handler.answer(0)
             await tick()
             assert [status for status, _ in bodies(transport.sent)] == [200, 100]
 
@@ -248,14 +248,14 @@ class TestContinue:
 class TestBackPressure:
     def test_reading_stops_at_the_limit_of_pipelined_requests_and_goes_on_below_it(self) -> None:
         async def scene() -> None:
-            desk = Desk()
-            connection, transport = connect(desk, Limits(pipelined=3))
+            handler = ManualHandler()
+            connection, transport = connect(handler, Limits(pipelined=3))
             connection.data_received(post() * 3)
             assert not transport.reads()
-            desk.answer(1)
+            handler.answer(1)
             await tick()
             assert not transport.reads()
-            desk.answer(0)
+            handler.answer(0)
             await tick()
             assert transport.reads()
 
@@ -264,13 +264,13 @@ class TestBackPressure:
     @pytest.mark.parametrize("size", [0, 4000], ids=["many to a slice", "few to a slice"])
     def test_the_handler_never_has_more_than_the_limit(self, size: int) -> None:
         async def scene() -> None:
-            desk = Desk()
-            connection, transport = connect(desk, Limits(pipelined=3))
+            handler = ManualHandler()
+            connection, transport = connect(handler, Limits(pipelined=3))
             connection.data_received(post("/q", b"x" * size) * 40)
             connection.data_received(b"nonsense")
             for answered in range(40):
-                assert len(desk.asked) == min(answered + 3, 40)
-                desk.answer(answered)
+                assert len(handler.asked) == min(answered + 3, 40)
+                handler.answer(answered)
                 await tick()
             assert [status for status, _ in bodies(transport.sent)] == [200] * 40 + [400]
 
@@ -284,29 +284,29 @@ class TestBackPressure:
 
     def test_a_handler_that_asks_for_a_rest_gets_no_request_more(self) -> None:
         async def scene() -> None:
-            desk = Desk()
+            handler = ManualHandler()
 
             def tired(request: Request, responder: Responder) -> None:
-                desk(request, responder)
+                handler(request, responder)
                 connection.stop_reading(ENGINE)
 
             connection, _ = connect(tired)
             connection.data_received(post() * 3)
-            assert len(desk.asked) == 1
+            assert len(handler.asked) == 1
             connection.release(ENGINE)
-            assert len(desk.asked) == 2
+            assert len(handler.asked) == 2
 
         play(scene)
 
     def test_requests_that_wait_are_forgotten_when_the_client_hangs_up(self) -> None:
-        desk = Desk()
-        connection, transport = connect(desk)
+        handler = ManualHandler()
+        connection, transport = connect(handler)
         connection.stop_reading(ENGINE)
         connection.data_received(post())
         connection.release(ENGINE)
         connection.stop_reading(ENGINE)
-        assert len(desk.asked) == 1
-        desk.asked[0][1].on_gone(lambda: None)
+        assert len(handler.asked) == 1
+        handler.asked[0][1].on_gone(lambda: None)
         assert not connection.eof_received()
         assert transport.closed
 
@@ -339,11 +339,11 @@ class TestBackPressure:
 class TestTheEnd:
     def test_a_client_that_shuts_its_side_still_gets_its_answer(self) -> None:
         async def scene() -> None:
-            desk = Desk()
-            connection, transport = connect(desk)
+            handler = ManualHandler()
+            connection, transport = connect(handler)
             connection.data_received(post())
             assert connection.eof_received()
-            desk.answer(0)
+            handler.answer(0)
             await tick()
             assert bodies(transport.sent) == [(200, b"answer 0")]
             assert transport.closed
@@ -351,18 +351,18 @@ class TestTheEnd:
         play(scene)
 
     def test_an_abandoned_wait_ends_the_connection(self) -> None:
-        desk = Desk()
-        connection, transport = connect(desk)
+        handler = ManualHandler()
+        connection, transport = connect(handler)
         connection.data_received(post() + post())
-        desk.asked[0][1].on_gone(lambda: None)
+        handler.asked[0][1].on_gone(lambda: None)
         assert not connection.eof_received()
         assert transport.closed
 
     def test_a_wait_that_is_answered_when_the_client_hangs_up_is_sent(self) -> None:
-        desk = Desk()
-        connection, transport = connect(desk)
+        handler = ManualHandler()
+        connection, transport = connect(handler)
         connection.data_received(post())
-        desk.asked[0][1].on_gone(lambda: desk.answer(0))
+        handler.asked[0][1].on_gone(lambda: handler.answer(0))
         connection.eof_received()
         assert bodies(transport.sent) == [(200, b"answer 0")]
         assert transport.closed

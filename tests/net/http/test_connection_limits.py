@@ -11,7 +11,7 @@ from reliquary.net.http.reader import SLICE
 from reliquary.net.tcp.accepted import ENGINE
 from reliquary.net.tcp.budget import Budget
 from tests.net.http.harness import (
-    Desk,
+    ManualHandler,
     bodies,
     chunked,
     connect,
@@ -46,10 +46,10 @@ class TestLimits:
     def test_what_is_too_large_is_refused_with_the_limit_and_the_value(
         self, limits: Limits, request_bytes: bytes, status: int, sentence: str, parts: int
     ) -> None:
-        desk = Desk()
+        handler = ManualHandler()
 
         async def scene() -> None:
-            connection, transport = connect(desk, limits)
+            connection, transport = connect(handler, limits)
             step = len(request_bytes) // parts
             for place in range(0, len(request_bytes), step):
                 connection.data_received(request_bytes[place : place + step])
@@ -57,7 +57,7 @@ class TestLimits:
             assert refusal(transport)[0] == status
             assert refusal(transport)[1].startswith(sentence)
             assert transport.shut
-            assert not desk.asked
+            assert not handler.asked
 
         play(scene)
 
@@ -90,11 +90,11 @@ class TestLimits:
         assert refusal(transport) == (431, "a request may have 100 headers, this has 101")
 
     def test_a_head_just_within_the_limits_is_taken(self) -> None:
-        desk = Desk()
-        connection, _ = connect(desk)
+        handler = ManualHandler()
+        connection, _ = connect(handler)
         large = [f"A{number}: " + "x" * 640 for number in range(98)]
         connection.data_received(post("/q", b"hello", *large))
-        assert len(desk.asked[0][0].headers) == 100
+        assert len(handler.asked[0][0].headers) == 100
 
     def test_a_head_of_many_whole_headers_is_weighed(self) -> None:
         connection, transport = connect(echo)
@@ -102,12 +102,12 @@ class TestLimits:
         assert refusal(transport)[0] == 431
 
     def test_a_pipeline_is_not_weighed_as_one_head(self) -> None:
-        desk = Desk()
-        connection, _ = connect(desk, Limits(head_bytes=1000))
+        handler = ManualHandler()
+        connection, _ = connect(handler, Limits(head_bytes=1000))
         data = post("/q", b"x" * 600) * 200
         for place in range(0, len(data), 5000):
             connection.data_received(data[place : place + 5000])
-        assert len(desk.asked) == 200
+        assert len(handler.asked) == 200
 
     def test_one_connection_more_is_refused(self) -> None:
         async def scene() -> None:
@@ -136,17 +136,17 @@ class TestLimits:
         ],
     )
     def test_what_is_not_http_gets_400_and_the_end(self, bad: bytes) -> None:
-        desk = Desk()
+        handler = ManualHandler()
 
         async def scene() -> None:
-            connection, transport = connect(desk)
+            connection, transport = connect(handler)
             connection.data_received(bad)
             await tick()
             assert refusal(transport)[0] == 400
             assert transport.shut
 
         play(scene)
-        assert not desk.asked
+        assert not handler.asked
 
     @pytest.mark.parametrize("parts", [1, 7], ids=["in one piece", "in pieces"])
     @pytest.mark.parametrize(
@@ -158,10 +158,10 @@ class TestLimits:
         ],
     )
     def test_a_body_in_a_coding_other_than_chunked_gets_501(self, fields: bytes, parts: int) -> None:
-        desk = Desk()
+        handler = ManualHandler()
 
         async def scene() -> None:
-            connection, transport = connect(desk)
+            connection, transport = connect(handler)
             data = chunked(b"abc").replace(b"Transfer-Encoding: chunked\r\n", fields)
             step = len(data) // parts
             for place in range(0, len(data), step):
@@ -172,35 +172,35 @@ class TestLimits:
             assert transport.shut
 
         play(scene)
-        assert not desk.asked
+        assert not handler.asked
 
 
 class TestTogether:
     """What all connections hold is counted, and given back whatever becomes of them."""
 
     def test_bodies_are_counted_until_their_answer_and_refused_beyond_the_budget(self) -> None:
-        desk = Desk()
+        handler = ManualHandler()
 
         async def scene() -> None:
-            desk.asked.clear()
+            handler.asked.clear()
             budget = Budget(bodies=300_000)
-            shared = share(desk, None, budget=budget)
+            shared = share(handler, None, budget=budget)
             first, transport = connect_to(shared)
             second, refused = connect_to(shared)
             whole = post("/q", b"x" * 200_000)
             first.data_received(whole[:-1])
             assert 190_000 < budget.bodies.used <= 265_536
             second.data_received(post("/q", b"y" * 60_000))  # a small one is not counted
-            desk.answer(0)
+            handler.answer(0)
             await tick()
             refused.writes.clear()
             second.data_received(whole)
             await tick()
             assert "requests may take 300000 bytes together" in refusal(refused)[1]
             first.data_received(whole[-1:])
-            assert [len(request.body) for request, _ in desk.asked] == [60_000, 200_000]
+            assert [len(request.body) for request, _ in handler.asked] == [60_000, 200_000]
             assert budget.bodies.used
-            desk.answer(1)
+            handler.answer(1)
             await tick()
             assert budget.bodies.used == 0
             assert transport.sent
@@ -208,20 +208,20 @@ class TestTogether:
         play(scene)
 
     def test_what_a_lost_connection_held_is_given_back(self) -> None:
-        desk = Desk()
+        handler = ManualHandler()
 
         async def scene() -> None:
-            desk.asked.clear()
+            handler.asked.clear()
             budget = Budget()
-            shared = share(desk, None, budget=budget)
+            shared = share(handler, None, budget=budget)
             connection, transport = connect_to(shared)
             connection.data_received(
                 post("/q", b"x" * 200_000) + post("/q", b"x" * 200_000) + post("/q", b"z" * 99_999)[:-1]
             )
-            desk.asked[0][1].expect(5_000_000)
+            handler.asked[0][1].expect(5_000_000)
             transport.unsent = 300_000
-            desk.answer(0, b"a" * 300_000)
-            desk.answer(1, b"b" * 300_000)
+            handler.answer(0, b"a" * 300_000)
+            handler.answer(1, b"b" * 300_000)
             await tick()
             assert budget.bodies.used > 99_000
             assert budget.answers.used == 300_000
@@ -232,14 +232,14 @@ class TestTogether:
         play(scene)
 
     def test_an_answer_for_which_there_is_no_room_is_refused_before_it_is_made(self) -> None:
-        desk = Desk()
+        handler = ManualHandler()
 
         async def scene() -> None:
-            desk.asked.clear()
+            handler.asked.clear()
             budget = Budget(answers=1_000_000)
-            connection, _ = connect_to(share(desk, None, budget=budget))
+            connection, _ = connect_to(share(handler, None, budget=budget))
             connection.data_received(post() * 3)
-            first, second, third = (responder for _, responder in desk.asked)
+            first, second, third = (responder for _, responder in handler.asked)
             first.expect(5_000_000)  # the first may be of any size
             with pytest.raises(PeerFault, match="5000000 bytes wait for clients"):
                 second.expect(1)
@@ -328,7 +328,7 @@ class TestTime:
         assert transport.sent == sent
 
     def test_a_client_that_waits_for_its_answer_is_not_idle(self) -> None:
-        connection, transport = connect(Desk())
+        connection, transport = connect(ManualHandler())
         connection.data_received(post())
         connection.sweep(seconds(10_000))
         assert transport.open

@@ -27,7 +27,17 @@ from reliquary.net.http.mounts import Mount, Mounts
 from reliquary.net.http.reader import BODY, IDLE, SLICE, RequestReader
 from reliquary.net.http.request import Request
 from reliquary.net.http.responder import Handler, Responder
-from tests.net.http.harness import Desk, bodies, chunked, connect_to, echo, everywhere, post, share, tick
+from tests.net.http.harness import (
+    ManualHandler,
+    bodies,
+    chunked,
+    connect_to,
+    echo,
+    everywhere,
+    post,
+    share,
+    tick,
+)
 
 MOUNT = everywhere(echo)
 
@@ -121,15 +131,15 @@ def test_a_head_that_came_before_is_not_parsed_whatever_the_length_of_its_body()
 def test_a_long_request_with_a_known_head_is_taken_without_slices(
     cuts: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    desk, body = Desk(), bytes(range(256)) * (SLICE // 64)
-    connection, _ = connect_to(share(desk))
+    manual_handler, body = ManualHandler(), bytes(range(256)) * (SLICE // 64)
+    connection, _ = connect_to(share(manual_handler))
     connection.data_received(post("/a", body))  # it is longer than a slice, and its head is kept
     monkeypatch.setattr(Connection, "_next_slice", lambda _: pytest.fail("it was cut"))
     again = post("/a", body[:-1] + b"!")
     for first, last in pairwise((0, *cuts, len(again))):
         connection.data_received(again[first:last])
-    assert [request.body for request, _ in desk.asked] == [body, body[:-1] + b"!"]
-    assert desk.asked[0][0].notes is desk.asked[1][0].notes
+    assert [request.body for request, _ in manual_handler.asked] == [body, body[:-1] + b"!"]
+    assert manual_handler.asked[0][0].notes is manual_handler.asked[1][0].notes
 
 
 def test_what_follows_a_long_request_is_cut_into_slices(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,12 +151,12 @@ def test_what_follows_a_long_request_is_cut_into_slices(monkeypatch: pytest.Monk
         cut.append(len(found))
         return found
 
-    desk, body = Desk(), b"x" * 2 * SLICE
-    connection, _ = connect_to(share(desk))
+    manual_handler, body = ManualHandler(), b"x" * 2 * SLICE
+    connection, _ = connect_to(share(manual_handler))
     connection.data_received(post("/a", body))
     monkeypatch.setattr(Connection, "_next_slice", watched)
     connection.data_received(post("/a", body) + post("/b", b"y"))
-    assert [len(request.body) for request, _ in desk.asked] == [len(body), len(body), 1]
+    assert [len(request.body) for request, _ in manual_handler.asked] == [len(body), len(body), 1]
     assert max(cut) == SLICE
 
 
@@ -441,12 +451,12 @@ class Sink:
         self._request.body = b"lost"
 
 
-def streaming(desk: Desk, requests: list[Request]) -> Mount:
-    """Return a mount that streams bodies to a desk, and appends its requests to a list."""
+def streaming(manual_handler: ManualHandler, requests: list[Request]) -> Mount:
+    """Return a mount that streams bodies to a handler, and appends its requests to a list."""
 
     def begin(request: Request, responder: Responder) -> Sink:
         requests.append(request)
-        return Sink(desk, request, responder)
+        return Sink(manual_handler, request, responder)
 
     return Mount(prefix="/b", begin=begin)
 
@@ -455,16 +465,16 @@ async def play_steps(steps: Sequence[Move], limits: Limits, *, parsed: bool, str
     """Play what a client, a handler and a server do; all that the client and the handler see of it, step
     by step.
     """
-    desk, seen, begun = Desk(), list[object](), list[Request]()
-    shared = share(desk, limits, *[streaming(desk, begun)] * streamed)
+    manual_handler, seen, begun = ManualHandler(), list[object](), list[Request]()
+    shared = share(manual_handler, limits, *[streaming(manual_handler, begun)] * streamed)
     connection, transport = connect_to(shared)
     if parsed:
         connection._reader._known = Unused()
     for step in steps:
         if isinstance(step, bytes):
             connection.data_received(step)
-        elif step.startswith("answer") and desk.asked:
-            request, responder = desk.asked.pop(-1 if step == "answer the last" else 0)
+        elif step.startswith("answer") and manual_handler.asked:
+            request, responder = manual_handler.asked.pop(-1 if step == "answer the last" else 0)
             responder.respond(200, f"{request.method} {request.path} ".encode() + request.body)
         elif step == "pause":
             connection.pause()
@@ -473,7 +483,9 @@ async def play_steps(steps: Sequence[Move], limits: Limits, *, parsed: bool, str
         elif step == "drain":
             shared.draining = True
         await tick(2)
-        seen.append((transport.sent, transport.reading, transport.shut, transport.closed, len(desk.asked)))
+        seen.append(
+            (transport.sent, transport.reading, transport.shut, transport.closed, len(manual_handler.asked))
+        )
         seen.append([(request.path, request.fields, request.body) for request in begun])
     return seen
 
@@ -492,15 +504,17 @@ def test_with_and_without_known_heads_a_client_sees_one_conversation(
 
 
 def test_the_head_of_a_streamed_request_is_known_when_it_comes_again() -> None:
-    desk, begun = Desk(), list[Request]()
-    connection, _ = connect_to(share(desk, None, streaming(desk, begun)))
+    manual_handler, begun = ManualHandler(), list[Request]()
+    connection, _ = connect_to(share(manual_handler, None, streaming(manual_handler, begun)))
     connection.data_received(post("/b", b"first"))
     connection._reader.__class__ = unparsing()
     longer = post("/b", b"again, and longer")
     for part in (post("/b", b"a") + post("/b", b""), longer[:-9], longer[-9:] + post("/b", b"end")):
         connection.data_received(part)
     came = [b"first", b"a", b"", b"again, and longer", b"end"]
-    assert [request.body for request in begun] == [request.body for request, _ in desk.asked] == came
+    assert (
+        [request.body for request in begun] == [request.body for request, _ in manual_handler.asked] == came
+    )
 
 
 def test_a_streamed_request_behind_a_known_head_that_is_refused_is_the_last() -> None:

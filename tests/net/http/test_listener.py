@@ -15,7 +15,18 @@ from reliquary.base.time import Instant, seconds
 from reliquary.net.clock import RealClock
 from reliquary.net.http import HttpClient, Limits, Listener, Request, Responder
 from tests.net.http.certificate import client_context, server_context
-from tests.net.http.harness import Desk, Wire, chunked, echo, everywhere, listening, play, post, until, wire
+from tests.net.http.harness import (
+    ManualHandler,
+    Wire,
+    chunked,
+    echo,
+    everywhere,
+    listening,
+    play,
+    post,
+    until,
+    wire,
+)
 
 SECOND = 1_000_000
 
@@ -32,12 +43,12 @@ def test_requests_are_answered_over_a_socket() -> None:
 
 def test_pipelined_answers_come_in_order_whichever_is_ready_first() -> None:
     async def scene() -> None:
-        desk = Desk()
-        async with listening(desk) as (_, port), wire(port) as client:
+        handler = ManualHandler()
+        async with listening(handler) as (_, port), wire(port) as client:
             client.send(post() * 50)
-            await desk.wait_for(50)
+            await handler.wait_for(50)
             for number in reversed(range(50)):
-                desk.answer(number)
+                handler.answer(number)
             assert [await client.read() for _ in range(50)] == [
                 (200, b"answer %d" % number) for number in range(50)
             ]
@@ -100,10 +111,10 @@ async def _read_all(raw: socket.socket, at_least: int) -> None:
 
 def test_a_resting_listener_reads_nothing_and_goes_on_afterwards() -> None:
     async def scene() -> None:
-        desk = Desk()
-        async with listening(desk) as (listener, port), wire(port) as client, wire(port) as other:
+        handler = ManualHandler()
+        async with listening(handler) as (listener, port), wire(port) as client, wire(port) as other:
             client.send(post())
-            await desk.wait_for(1)
+            await handler.wait_for(1)
             listener.pause()
             listener.pause()
             client.send(post("/while-resting"))
@@ -112,10 +123,10 @@ def test_a_resting_listener_reads_nothing_and_goes_on_afterwards() -> None:
             async with wire(port) as third:
                 third.send(post("/while-resting"))
                 await until(lambda: listener.connections == 3)
-                assert len(desk.asked) == 1
+                assert len(handler.asked) == 1
                 listener.resume()
                 listener.resume()
-                await desk.wait_for(4)
+                await handler.wait_for(4)
 
     play(scene)
 
@@ -160,13 +171,13 @@ def test_the_sweep_renews_the_date() -> None:
 
 def test_a_waiter_for_a_client_that_goes_away_is_notified() -> None:
     async def scene() -> None:
-        desk = Desk()
+        handler = ManualHandler()
         gone = asyncio.Event()
-        async with listening(desk) as (listener, port):
+        async with listening(handler) as (listener, port):
             async with wire(port) as client:
                 client.send(post())
-                await desk.wait_for(1)
-                desk.asked[0][1].on_gone(gone.set)
+                await handler.wait_for(1)
+                handler.asked[0][1].on_gone(gone.set)
             await gone.wait()
             await until(lambda: listener.connections == 0)
 
@@ -175,13 +186,13 @@ def test_a_waiter_for_a_client_that_goes_away_is_notified() -> None:
 
 def test_a_client_that_shuts_its_side_gets_its_answer() -> None:
     async def scene() -> None:
-        desk = Desk()
-        async with listening(desk) as (_, port), wire(port) as client:
+        handler = ManualHandler()
+        async with listening(handler) as (_, port), wire(port) as client:
             client.send(post())
             client.shut()
-            await desk.wait_for(1)
-            await until(lambda: desk.asked[0][1].gone)
-            desk.answer(0)
+            await handler.wait_for(1)
+            await until(lambda: handler.asked[0][1].gone)
+            handler.answer(0)
             assert (await client.rest()).endswith(b"answer 0")
 
     play(scene)
@@ -190,16 +201,16 @@ def test_a_client_that_shuts_its_side_gets_its_answer() -> None:
 class TestStop:
     def test_answers_that_are_owed_are_given_before_the_end(self) -> None:
         async def scene() -> None:
-            desk = Desk()
-            listener = Listener([everywhere(desk)])
+            handler = ManualHandler()
+            listener = Listener([everywhere(handler)])
             _, port = await listener.listen()
             async with wire(port) as client, wire(port) as idle:
                 client.send(post())
-                await desk.wait_for(1)
+                await handler.wait_for(1)
                 await until(lambda: listener.connections == 2)
                 draining = asyncio.ensure_future(listener.drain(seconds(10)))
                 assert await idle.rest() == b""
-                desk.answer(0)
+                handler.answer(0)
                 assert await client.read() == (200, b"answer 0")
                 assert await draining == 0
 
@@ -207,14 +218,14 @@ class TestStop:
 
     def test_what_is_not_answered_in_time_is_cut_and_counted(self) -> None:
         async def scene() -> None:
-            desk = Desk()
+            handler = ManualHandler()
             gone = asyncio.Event()
-            listener = Listener([everywhere(desk)])
+            listener = Listener([everywhere(handler)])
             _, port = await listener.listen()
             async with wire(port) as client:
                 client.send(post())
-                await desk.wait_for(1)
-                desk.asked[0][1].on_gone(gone.set)
+                await handler.wait_for(1)
+                handler.asked[0][1].on_gone(gone.set)
                 assert await listener.drain(seconds(0.01)) == 1
                 assert gone.is_set()
                 assert listener.connections == 0

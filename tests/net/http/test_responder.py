@@ -9,17 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reliquary.base.faults import UsageError
-from tests.net.http.harness import Desk, bodies, connect, listening, play, post, tick, until, wire
+from tests.net.http.harness import ManualHandler, bodies, connect, listening, play, post, tick, until, wire
 
 
 def test_a_request_is_answered_once() -> None:
     async def scene() -> None:
-        desk = Desk()
-        connection, transport = connect(desk)
+        handler = ManualHandler()
+        connection, transport = connect(handler)
         connection.data_received(post())
-        desk.answer(0)
+        handler.answer(0)
         with pytest.raises(UsageError, match="has been answered"):
-            desk.answer(0)
+            handler.answer(0)
         await tick()
         assert bodies(transport.sent) == [(200, b"answer 0")]
 
@@ -28,12 +28,12 @@ def test_a_request_is_answered_once() -> None:
 
 def test_a_response_that_is_slowed_down_leaves_later_and_holds_what_is_behind_it() -> None:
     async def scene() -> None:
-        desk = Desk()
-        connection, transport = connect(desk)
+        handler = ManualHandler()
+        connection, transport = connect(handler)
         connection.data_received(post() + post())
-        desk.asked[0][1].slow_down(0.01)
-        desk.answer(0)
-        desk.answer(1)
+        handler.asked[0][1].slow_down(0.01)
+        handler.answer(0)
+        handler.answer(1)
         await tick()
         assert not transport.sent
         await until(lambda: transport.sent)
@@ -44,11 +44,11 @@ def test_a_response_that_is_slowed_down_leaves_later_and_holds_what_is_behind_it
 
 def test_a_client_that_does_not_wait_for_a_slow_response_is_released() -> None:
     async def scene() -> None:
-        desk = Desk()
-        connection, transport = connect(desk)
+        handler = ManualHandler()
+        connection, transport = connect(handler)
         connection.data_received(post())
-        desk.asked[0][1].slow_down(3600)
-        desk.answer(0)
+        handler.asked[0][1].slow_down(3600)
+        handler.answer(0)
         connection.eof_received()
         await tick()
         assert connection.is_idle() or transport.closed
@@ -59,44 +59,44 @@ def test_a_client_that_does_not_wait_for_a_slow_response_is_released() -> None:
 
 def test_a_responder_knows_whether_the_client_uses_tls() -> None:
     for tls in (False, True):
-        desk = Desk()
-        connection, _ = connect(desk, tls=tls)
+        handler = ManualHandler()
+        connection, _ = connect(handler, tls=tls)
         connection.data_received(post())
-        assert desk.asked[0][1].is_secure is tls
+        assert handler.asked[0][1].is_secure is tls
 
 
 def test_a_waiter_is_notified_once_that_the_client_has_gone() -> None:
     reported: list[str] = []
-    desk = Desk()
-    connection, _ = connect(desk)
+    handler = ManualHandler()
+    connection, _ = connect(handler)
     connection.data_received(post() + post())
-    desk.asked[0][1].on_gone(lambda: reported.append("first"))
-    desk.asked[1][1].on_gone(lambda: reported.append("second"))
-    assert not desk.asked[0][1].gone
+    handler.asked[0][1].on_gone(lambda: reported.append("first"))
+    handler.asked[1][1].on_gone(lambda: reported.append("second"))
+    assert not handler.asked[0][1].gone
     connection.eof_received()
     connection.connection_lost(None)
     assert reported == ["first", "second"]
-    assert desk.asked[0][1].gone
+    assert handler.asked[0][1].gone
 
 
 def test_a_caller_that_asks_too_late_is_answered_at_once() -> None:
     reported: list[str] = []
-    desk = Desk()
-    connection, _ = connect(desk)
+    handler = ManualHandler()
+    connection, _ = connect(handler)
     connection.data_received(post())
     connection.connection_lost(None)
-    desk.asked[0][1].on_gone(lambda: reported.append("gone"))
+    handler.asked[0][1].on_gone(lambda: reported.append("gone"))
     assert reported == ["gone"]
 
 
 def test_a_caller_that_has_its_answer_is_not_notified() -> None:
     async def scene() -> None:
         reported: list[str] = []
-        desk = Desk()
-        connection, _ = connect(desk)
+        handler = ManualHandler()
+        connection, _ = connect(handler)
         connection.data_received(post())
-        desk.asked[0][1].on_gone(lambda: reported.append("gone"))
-        desk.answer(0)
+        handler.asked[0][1].on_gone(lambda: reported.append("gone"))
+        handler.answer(0)
         connection.connection_lost(None)
         await tick()
         assert reported == []
@@ -105,11 +105,11 @@ def test_a_caller_that_has_its_answer_is_not_notified() -> None:
 
 
 def test_an_answer_without_a_caller_is_dropped() -> None:
-    desk = Desk()
-    connection, transport = connect(desk)
+    handler = ManualHandler()
+    connection, transport = connect(handler)
     connection.data_received(post())
     connection.connection_lost(None)
-    desk.answer(0)
+    handler.answer(0)
     assert transport.writes == []
 
 
@@ -118,10 +118,10 @@ class TestStreamed:
 
     def test_a_response_leaves_in_chunks_while_it_is_made(self) -> None:
         async def scene() -> None:
-            desk = Desk()
-            connection, transport = connect(desk)
+            handler = ManualHandler()
+            connection, transport = connect(handler)
             connection.data_received(post() + post("/next"))
-            way = desk.asked[0][1]
+            way = handler.asked[0][1]
             way.begin(200, b"text/plain", ((b"cache-control", b"no-store"),))
             await tick()
             head, _, rest = transport.sent.partition(b"\r\n\r\n")
@@ -138,7 +138,7 @@ class TestStreamed:
             transport.writes.clear()
             way.write(b"x" * 17)
             way.end()
-            desk.answer(1)
+            handler.answer(1)
             await tick()
             assert transport.sent.startswith(b"11\r\n" + b"x" * 17 + b"\r\n0\r\n\r\nHTTP/1.1 200 OK\r\n")
             assert transport.open
@@ -147,19 +147,19 @@ class TestStreamed:
 
     def test_a_streamed_response_waits_for_the_answers_before_it_and_the_later_ones_wait(self) -> None:
         async def scene() -> None:
-            desk = Desk()
-            connection, transport = connect(desk)
+            handler = ManualHandler()
+            connection, transport = connect(handler)
             connection.data_received(post() * 3)
-            desk.asked[1][1].begin(200, b"text/plain")
-            desk.asked[1][1].write(b"early")
-            desk.answer(2)
+            handler.asked[1][1].begin(200, b"text/plain")
+            handler.asked[1][1].write(b"early")
+            handler.answer(2)
             await tick()
             assert transport.writes == []
-            desk.answer(0)
+            handler.answer(0)
             await tick()
             assert transport.sent.endswith(b"5\r\nearly\r\n")
             assert b"answer 2" not in transport.sent
-            desk.asked[1][1].end()
+            handler.asked[1][1].end()
             await tick()
             assert transport.sent.endswith(b"answer 2")
 
@@ -168,15 +168,15 @@ class TestStreamed:
     @given(st.lists(st.binary(max_size=40), max_size=6), st.lists(st.booleans(), min_size=7, max_size=7))
     def test_the_client_reads_what_was_written(self, pieces: list[bytes], ticks: list[bool]) -> None:
         async def scene() -> None:
-            desk = Desk()
-            connection, transport = connect(desk)
+            handler = ManualHandler()
+            connection, transport = connect(handler)
             connection.data_received(post())
-            desk.asked[0][1].begin(200, b"text/plain")
+            handler.asked[0][1].begin(200, b"text/plain")
             for piece, pause in zip(pieces, ticks, strict=False):
-                desk.asked[0][1].write(piece)
+                handler.asked[0][1].write(piece)
                 if pause:
                     await tick()
-            desk.asked[0][1].end()
+            handler.asked[0][1].end()
             await tick()
             assert unchunked(transport.sent.partition(b"\r\n\r\n")[2]) == b"".join(pieces)
 
@@ -185,15 +185,15 @@ class TestStreamed:
     @pytest.mark.parametrize("kept", ["", "Connection: keep-alive\r\n"])
     def test_an_http_1_0_client_gets_the_response_until_the_connection_ends(self, kept: str) -> None:
         async def scene() -> None:
-            desk = Desk()
-            connection, transport = connect(desk)
+            handler = ManualHandler()
+            connection, transport = connect(handler)
             connection.data_received(f"GET / HTTP/1.0\r\n{kept}\r\n".encode() * 2)
             reported: list[str] = []
             if kept:
-                desk.asked[1][1].on_gone(lambda: reported.append("gone"))
-            desk.asked[0][1].begin(200, b"text/plain")
-            desk.asked[0][1].write(b"hello")
-            desk.asked[0][1].end()
+                handler.asked[1][1].on_gone(lambda: reported.append("gone"))
+            handler.asked[0][1].begin(200, b"text/plain")
+            handler.asked[0][1].write(b"hello")
+            handler.asked[0][1].end()
             await tick()
             head, _, body = transport.sent.partition(b"\r\n\r\n")
             assert b"connection: close" in head
@@ -206,12 +206,12 @@ class TestStreamed:
 
     def test_head_gets_no_body(self) -> None:
         async def scene() -> None:
-            desk = Desk()
-            connection, transport = connect(desk)
+            handler = ManualHandler()
+            connection, transport = connect(handler)
             connection.data_received(b"HEAD / HTTP/1.1\r\nHost: h\r\n\r\n")
-            desk.asked[0][1].begin(200, b"text/plain")
-            desk.asked[0][1].write(b"hello")
-            desk.asked[0][1].end()
+            handler.asked[0][1].begin(200, b"text/plain")
+            handler.asked[0][1].write(b"hello")
+            handler.asked[0][1].end()
             await tick()
             assert transport.sent.endswith(b"\r\n\r\n")
             assert transport.open
@@ -220,15 +220,15 @@ class TestStreamed:
 
     def test_a_handler_is_asked_for_more_when_the_client_has_taken_enough(self) -> None:
         async def scene() -> None:
-            desk = Desk()
-            connection, transport = connect(desk)
+            handler = ManualHandler()
+            connection, transport = connect(handler)
             connection.data_received(post() * 2)
-            way, asked = desk.asked[1][1], []
+            way, asked = handler.asked[1][1], []
             way.begin(200, b"text/plain")
             way.when_taken(lambda: asked.append("more"))
             await tick()
             assert asked == []  # its turn has not come
-            desk.answer(0)
+            handler.answer(0)
             await tick()
             assert asked == ["more"]
             connection.pause_writing()
@@ -247,12 +247,12 @@ class TestStreamed:
 
     def test_a_slow_client_holds_up_the_maker_and_gets_all_of_it(self) -> None:
         async def scene() -> None:
-            desk = Desk()
+            handler = ManualHandler()
             piece, count, made = b"x" * 200_000, 60, []
-            async with listening(desk) as (_, port), wire(port) as client:
+            async with listening(handler) as (_, port), wire(port) as client:
                 client.send(post())
-                await desk.wait_for(1)
-                way = desk.asked[0][1]
+                await handler.wait_for(1)
+                way = handler.asked[0][1]
 
                 def more() -> None:
                     made.append(1)
@@ -278,10 +278,10 @@ class TestStreamed:
     def test_a_client_that_disconnects_is_reported_once_and_later_writes_are_dropped(self) -> None:
         async def scene() -> None:
             reported: list[str] = []
-            desk = Desk()
-            connection, transport = connect(desk)
+            handler = ManualHandler()
+            connection, transport = connect(handler)
             connection.data_received(post())
-            way = desk.asked[0][1]
+            way = handler.asked[0][1]
             way.on_gone(lambda: reported.append("gone"))
             way.begin(200, b"text/plain")
             way.when_taken(lambda: reported.append("more"))
@@ -302,13 +302,13 @@ class TestStreamed:
 
     def test_a_client_that_shuts_its_side_gets_the_rest(self) -> None:
         async def scene() -> None:
-            desk = Desk()
-            connection, transport = connect(desk)
+            handler = ManualHandler()
+            connection, transport = connect(handler)
             connection.data_received(post())
-            desk.asked[0][1].begin(200, b"text/plain")
+            handler.asked[0][1].begin(200, b"text/plain")
             assert connection.eof_received()
-            desk.asked[0][1].write(b"rest")
-            desk.asked[0][1].end()
+            handler.asked[0][1].write(b"rest")
+            handler.asked[0][1].end()
             await tick()
             assert transport.sent.endswith(b"4\r\nrest\r\n0\r\n\r\n")
             assert transport.closed
@@ -317,11 +317,11 @@ class TestStreamed:
 
     def test_a_streamed_response_can_be_cut_in_the_middle(self) -> None:
         async def scene() -> None:
-            desk = Desk()
-            async with listening(desk) as (_, port), wire(port) as client:
+            handler = ManualHandler()
+            async with listening(handler) as (_, port), wire(port) as client:
                 client.send(post())
-                await desk.wait_for(1)
-                way = desk.asked[0][1]
+                await handler.wait_for(1)
+                way = handler.asked[0][1]
                 way.begin(200, b"text/plain")
                 way.write(b"half")
                 way.when_taken(way.abort)
@@ -331,11 +331,11 @@ class TestStreamed:
 
     def test_a_slow_client_can_be_cut_off_when_there_is_room(self) -> None:
         async def scene() -> None:
-            desk = Desk()
-            async with listening(desk) as (listener, port), wire(port) as client:
+            handler = ManualHandler()
+            async with listening(handler) as (listener, port), wire(port) as client:
                 client.send(post())
-                await desk.wait_for(1)
-                way = desk.asked[0][1]
+                await handler.wait_for(1)
+                way = handler.asked[0][1]
                 way.begin(200, b"text/plain")
                 way.write(b"x" * 20_000_000)
                 way.when_taken(way.abort)  # asked from inside the transport
@@ -346,10 +346,10 @@ class TestStreamed:
 
     def test_a_response_begins_once_and_ends_once(self) -> None:
         async def scene() -> None:
-            desk = Desk()
-            connection, _ = connect(desk)
+            handler = ManualHandler()
+            connection, _ = connect(handler)
             connection.data_received(post())
-            way = desk.asked[0][1]
+            way = handler.asked[0][1]
             with pytest.raises(UsageError, match="has not begun"):
                 way.write(b"x")
             way.begin(200, b"text/plain")

@@ -12,7 +12,7 @@ from reliquary.net.http.failures import BadResponse, ConnectionLost, RequestFail
 from reliquary.net.http.headers import Headers
 from reliquary.net.http.streamed_connection import GATHERED_BYTES, StreamedConnection
 from reliquary.net.tcp.dialing import ServerAddress, reach
-from tests.net.http.harness import Glass, play, tick, until
+from tests.net.http.harness import RecordingTransport, play, tick, until
 from tests.net.stream_server import stream_server
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n"
@@ -54,8 +54,8 @@ class Sink:
         return self.status, self.data
 
 
-def made() -> tuple[StreamedConnection, Glass]:
-    connection, transport = StreamedConnection(1000, lambda flush: flush()), Glass()
+def made() -> tuple[StreamedConnection, RecordingTransport]:
+    connection, transport = StreamedConnection(1000, lambda flush: flush()), RecordingTransport()
     connection.connection_made(transport)
     return connection, transport
 
@@ -71,7 +71,10 @@ class TestGathering:
 
     def test_requests_of_one_tick_leave_in_one_write(self) -> None:
         async def scene() -> None:
-            connection, transport = StreamedConnection(1000, asyncio.get_running_loop().call_soon), Glass()
+            connection, transport = (
+                StreamedConnection(1000, asyncio.get_running_loop().call_soon),
+                RecordingTransport(),
+            )
             connection.connection_made(transport)
             for number in range(3):
                 connection.ask(b"request %d;" % number, Sink())
@@ -102,14 +105,14 @@ class TestGathering:
 
     def test_large_ones_do_not_wait(self) -> None:
         waits: list[Callable[[], None]] = []
-        connection, transport = StreamedConnection(1000, waits.append), Glass()
+        connection, transport = StreamedConnection(1000, waits.append), RecordingTransport()
         connection.connection_made(transport)
         connection.ask(b"small;", Sink())
         connection.ask(b"x" * GATHERED_BYTES, Sink())
         assert transport.writes == [b"small;" + b"x" * GATHERED_BYTES]
 
     def test_a_piece_leaves_behind_the_head_of_its_request(self) -> None:
-        connection, transport = StreamedConnection(1000, lambda _: None), Glass()
+        connection, transport = StreamedConnection(1000, lambda _: None), RecordingTransport()
         connection.connection_made(transport)
         connection.ask(b"head;", Sink())
         connection.write(b"piece")
@@ -117,7 +120,7 @@ class TestGathering:
 
     def test_what_was_not_written_before_a_cut_never_is(self) -> None:
         waits: list[Callable[[], None]] = []
-        connection, transport = StreamedConnection(1000, waits.append), Glass()
+        connection, transport = StreamedConnection(1000, waits.append), RecordingTransport()
         connection.connection_made(transport)
         sink = ask(connection)
         connection.cut(ConnectionLost("enough", began=False))

@@ -18,7 +18,7 @@ from reliquary.net.http.request import Request
 from reliquary.net.http.responder import Responder
 from reliquary.net.tcp.accepted import ENGINE
 from tests.net.http.harness import (
-    Glass,
+    RecordingTransport,
     bodies,
     connect,
     echo,
@@ -82,7 +82,9 @@ class Sinks:
     def mount(self) -> Mount:
         return Mount(prefix="/in/", begin=self, ended=self.gone.append)
 
-    def open(self, handler: Callable[[Request, Responder], None] = echo) -> tuple[Connection, Glass]:
+    def open(
+        self, handler: Callable[[Request, Responder], None] = echo
+    ) -> tuple[Connection, RecordingTransport]:
         return connect(handler, self.limits(), self.mount())
 
 

@@ -176,7 +176,7 @@ def push(number: int) -> RequestHeader:
 PULL = RequestHeader(command=Command.PULL, session_id="1", outcome=Outcome.COMMIT, completed=0)
 
 
-class Desk:
+class CourierBench:
     """Sends requests by a courier, and notes the event that ends each of them."""
 
     def __init__(self, server: str, response_time: Duration, body_store: BodyStore | None) -> None:
@@ -206,13 +206,13 @@ class Desk:
 
 
 @asynccontextmanager
-async def desk(
+async def courier_bench(
     server: Server | str,
     response_time: Duration = seconds(60),  # noqa: B008
     body_store: BodyStore | None = None,
-) -> AsyncIterator[Desk]:
+) -> AsyncIterator[CourierBench]:
     """Yield a courier that is stopped at the end."""
-    made = Desk(
+    made = CourierBench(
         server if isinstance(server, str) else f"http://127.0.0.1:{server.port}", response_time, body_store
     )
     try:

@@ -26,7 +26,7 @@ from reliquary.queueing.rules.spool import read_piece
 from reliquary.store import MemoryDisk, StagedRows
 from tests.net.endpoint_harness import Chance
 from tests.net.http.harness import Wire, connect, echo, play, post, until, wire
-from tests.net.httpr.agency import H3_HEADER, PULL, Agency, agency
+from tests.net.httpr.served_agent import H3_HEADER, PULL, ServedAgent, served_agent
 
 MIB = 1024 * 1024
 LAST = b"payload-disposition:last\r\n"
@@ -64,7 +64,7 @@ async def send(client: Wire, *parts: bytes) -> None:
         await client._writer.drain()
 
 
-def body_of(here: Agency, came: RequestArrived, place: int) -> bytes:
+def body_of(here: ServedAgent, came: RequestArrived, place: int) -> bytes:
     stored = came.batch[place].stored
     assert stored is not None
     parts = [read_piece(here.state, stored.spool, index) for index in range(stored.pieces)]
@@ -76,12 +76,12 @@ def body_of(here: Agency, came: RequestArrived, place: int) -> bytes:
 @pytest.mark.parametrize("make", [sized, in_chunks], ids=["by its size", "in chunks"])
 def test_a_large_message_is_stored_while_it_comes(make: type) -> None:
     async def scene() -> None:
-        async with agency() as here, wire(here.port) as client:
+        async with served_agent() as here, wire(here.port) as client:
             client.send(HEAD)
             await send(client, H3_HEADER, *sized(5), *make(3 * MIB + 7), *make(2 * MIB), *sized(6), LAST)
             client.send(chunk(b"")[:3] + b"\r\n")
             assert (await client.read())[0] == 200
-            (came,) = here.clerk.came
+            (came,) = here.machine.came
             assert [carried.body for carried in came.batch] == [b"00000", b"", b"", b"000000"]
             assert came.batch[1].header == f"app-x:{'sized' if make is sized else 'chunked'}\r\n"
             assert body_of(here, came, 1) == b"".join(data(3 * MIB + 7))
@@ -93,20 +93,20 @@ def test_a_large_message_is_stored_while_it_comes(make: type) -> None:
 
 def test_requests_behind_a_large_one_keep_their_order() -> None:
     async def scene() -> None:
-        async with agency() as here, wire(here.port) as client:
+        async with served_agent() as here, wire(here.port) as client:
             body = H3_HEADER + b"".join(sized(2 * MIB)) + LAST
             small = H3_HEADER.replace(b"0001", b"0002") + LAST
             client.send(HEAD + chunk(body) + b"0\r\n\r\n" + HEAD + chunk(small) + b"0\r\n\r\n")
             for _ in range(2):
                 assert (await client.read())[0] == 200
-            assert [each.header.transaction_id for each in here.clerk.came if each.header] == [1, 2]
+            assert [each.header.transaction_id for each in here.machine.came if each.header] == [1, 2]
 
     play(scene)
 
 
 def test_memory_holds_a_few_pieces_whatever_the_size() -> None:
     async def scene() -> None:
-        async with agency() as here, wire(here.port) as client:
+        async with served_agent() as here, wire(here.port) as client:
             client.send(HEAD)
             await send(client, H3_HEADER, *sized(2 * MIB), b"message-size:%d\r\n\r\n" % (20 * MIB))
             await until(lambda: here.loose == 1)
@@ -129,38 +129,38 @@ def test_memory_holds_a_few_pieces_whatever_the_size() -> None:
 class TestNotWanted:
     def test_what_was_stored_of_a_request_that_is_cut_off_goes_away(self) -> None:
         async def scene() -> None:
-            async with agency() as here:
+            async with served_agent() as here:
                 async with wire(here.port) as client:
                     client.send(HEAD)
                     await send(client, H3_HEADER, *sized(2 * MIB), *list(sized(3 * MIB))[:-20])
                     await until(lambda: here.loose == 2)
                 await until(lambda: here.loose == 0)
-                assert here.clerk.came == []
+                assert here.machine.came == []
 
         play(scene)
 
     def test_what_was_stored_before_a_fault_goes_away(self) -> None:
         async def scene() -> None:
-            async with agency() as here, wire(here.port) as client:
+            async with served_agent() as here, wire(here.port) as client:
                 client.send(HEAD)
                 await send(client, H3_HEADER, *sized(2 * MIB), b"nonsense:1\r\n\r\n")
                 await client.rest()
-                assert here.clerk.came[0].fault is ErrorNumber.HTTP_R_PROTOCOL_ERROR
+                assert here.machine.came[0].fault is ErrorNumber.HTTP_R_PROTOCOL_ERROR
                 await until(lambda: here.loose == 0)
 
         play(scene)
 
     def test_what_cannot_be_stored_is_515_and_goes_away(self) -> None:
         async def scene() -> None:
-            async with agency() as here, wire(here.port) as client:
+            async with served_agent() as here, wire(here.port) as client:
                 client.send(HEAD)
                 await send(client, H3_HEADER, *list(sized(3 * MIB))[:30])
                 await until(lambda: here.loose == 1)
                 here.state.manager.throttled = True
                 await send(client, *list(sized(3 * MIB))[30:])
                 await client.rest()
-                assert here.clerk.came[0].fault is ErrorNumber.RESOURCE_MANAGER_CAN_NOT_STORE
-                assert here.clerk.came[0].batch == ()
+                assert here.machine.came[0].fault is ErrorNumber.RESOURCE_MANAGER_CAN_NOT_STORE
+                assert here.machine.came[0].batch == ()
                 await until(lambda: here.loose == 0)
 
         play(scene)
@@ -169,7 +169,7 @@ class TestNotWanted:
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         async def scene() -> None:
-            async with agency() as here, wire(here.port) as client:
+            async with served_agent() as here, wire(here.port) as client:
                 late: list[tuple[int, bytes, Stored]] = []
                 dropped: list[int] = []
                 bodies = here.receiving.bodies
@@ -194,7 +194,7 @@ class TestNotWanted:
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         async def scene() -> None:
-            async with agency() as here, wire(here.port) as client:
+            async with served_agent() as here, wire(here.port) as client:
                 late: list[tuple[int, bytes, Stored]] = []
                 bodies = here.receiving.bodies
                 store = bodies.store
@@ -208,13 +208,13 @@ class TestNotWanted:
                         await until(lambda: bool(late))
                         store(*late.pop())
                     await until(lambda: bool(late) and here.listener.connections == 1)
-                    (begun,) = here.clerk.heard
+                    (begun,) = here.machine.heard
                     assert isinstance(begun, RequestBegun)
                     here.listener.cut(begun.connection)
                     await until(lambda: here.listener.connections == 0)
                     store(*late.pop())
                 await until(lambda: here.loose == 0)
-                assert here.clerk.kinds() == ["RequestBegun", "ConnectionGone"]
+                assert here.machine.kinds() == ["RequestBegun", "ConnectionGone"]
 
         play(scene)
 

@@ -24,7 +24,7 @@ from tests.net.httpr.harness import (
     Server,
     answering,
     committed,
-    desk,
+    courier_bench,
     http,
     http_chunked,
     pulled,
@@ -69,7 +69,7 @@ class TestOrder:
     @pytest.mark.spec("HR-005", "HR-047")
     def test_a_response_is_reported_with_the_number_of_its_request(self) -> None:
         async def scene() -> None:
-            async with serving(answering()) as there, desk(there) as here:
+            async with serving(answering()) as there, courier_bench(there) as here:
                 here.push(1, 2, 3)
                 await here.wait_for(3)
                 assert here.ends == [(1, 1), (2, 2), (3, 3)]
@@ -88,7 +88,7 @@ class TestOrder:
     def test_all_leave_before_the_first_response_comes(self) -> None:
         async def scene() -> None:
             answers = b"".join(http(committed(number)) for number in range(1, 9))
-            async with serving(Script(8, answers)) as there, desk(there) as here:
+            async with serving(Script(8, answers)) as there, courier_bench(there) as here:
                 here.push(*range(1, 9))
                 await here.wait_for(8)
                 assert here.ends == [(number, number) for number in range(1, 9)]
@@ -97,7 +97,7 @@ class TestOrder:
 
     def test_channels_have_connections_of_their_own(self) -> None:
         async def scene() -> None:
-            async with serving(silent(1), answering()) as there, desk(there) as here:
+            async with serving(silent(1), answering()) as there, courier_bench(there) as here:
                 here.push(1, channel=1)
                 await until(lambda: len(there.bodies) == 1)
                 here.push(1, channel=2)
@@ -117,7 +117,7 @@ class TestOrder:
                 await read.wait()
                 await answering()(server, reader, writer)
 
-            async with serving(slow) as there, desk(there) as here:
+            async with serving(slow) as there, courier_bench(there) as here:
                 large = Message(body=b"x" * 1_000_000)
                 here.push(*range(1, 41), messages=(large,))
                 await until(lambda: here.courier.connections == 1)
@@ -162,7 +162,7 @@ class TestResponses:
                         writer.write(part)
                         await tick()
 
-                async with serving(serve) as there, desk(there) as here:
+                async with serving(serve) as there, courier_bench(there) as here:
                     here.pull()
                     await here.wait_for(1)
                     (reported,) = here.reported
@@ -180,7 +180,7 @@ class TestResponses:
     def test_a_batch_that_its_server_gave_up_is_whole_too(self) -> None:
         async def scene() -> None:
             answer = http(pulled(7, b"x", last=b"payload-disposition:abort\r\n"))
-            async with serving(answering(answer)) as there, desk(there) as here:
+            async with serving(answering(answer)) as there, courier_bench(there) as here:
                 here.pull()
                 await here.wait_for(1)
                 assert isinstance(here.reported[0], ResponseArrived)
@@ -191,7 +191,7 @@ class TestResponses:
     def test_an_error_of_httpr_is_a_response(self) -> None:
         async def scene() -> None:
             body = b"session:end\r\nerror:528 SESSION-IDENTIFIER-NOT-RECOGNISED\r\n\r\n"
-            async with serving(answering(http(body))) as there, desk(there) as here:
+            async with serving(answering(http(body))) as there, courier_bench(there) as here:
                 here.push(1)
                 await here.wait_for(1)
                 assert isinstance(here.reported[0], ResponseArrived)
@@ -203,7 +203,7 @@ class TestResponses:
     def test_a_server_that_hangs_up_after_each_response_is_called_again(self) -> None:
         async def scene() -> None:
             last = answering(http(committed(1), CLOSE))
-            async with serving(last) as there, desk(there) as here:
+            async with serving(last) as there, courier_bench(there) as here:
                 for number in (1, 2, 3):
                     here.push(number)
                     await here.wait_for(number)
@@ -224,7 +224,7 @@ class TestFailure:
             batch = pulled(7, b"hello")
             for whole in (http(batch), http_chunked(batch, 30), b"HTTP/1.1 200 OK\r\n\r\n" + batch):
                 for stop in range(0, len(whole), 9):
-                    async with serving(answering(whole[:stop])) as there, desk(there) as here:
+                    async with serving(answering(whole[:stop])) as there, courier_bench(there) as here:
                         here.pull(1)
                         here.pull(2)
                         await here.wait_for(1)
@@ -268,7 +268,7 @@ class TestFailure:
     def test_a_wrong_response_is_a_failure(self, answer: bytes, failure: Failure, why: str) -> None:
         async def scene() -> None:
             first, third = http(committed(1)), http(committed(3))
-            async with serving(answering(first, answer, third)) as there, desk(there) as here:
+            async with serving(answering(first, answer, third)) as there, courier_bench(there) as here:
                 here.push(1)
                 await here.wait_for(1)
                 here.pull(2)
@@ -291,7 +291,7 @@ class TestFailure:
     def test_a_batch_that_is_larger_than_it_may_be_is_not_read(self) -> None:
         async def scene() -> None:
             answer = http(pulled(7, b"x"))
-            async with serving(answering(answer)) as there, desk(there) as here:
+            async with serving(answering(answer)) as there, courier_bench(there) as here:
                 here.push(1)  # whose response may carry nothing
                 await here.wait_for(1)
                 assert here.ends == [(1, Failure.NOT_HTTPR)]
@@ -300,7 +300,7 @@ class TestFailure:
 
     def test_a_server_that_closes_after_a_response_loses_what_was_pipelined(self) -> None:
         async def scene() -> None:
-            async with serving(Script(3, http(committed(1), CLOSE))) as there, desk(there) as here:
+            async with serving(Script(3, http(committed(1), CLOSE))) as there, courier_bench(there) as here:
                 here.push(1, 2, 3)
                 await here.wait_for(2)
                 await until(lambda: there.gone == 1)
@@ -311,7 +311,7 @@ class TestFailure:
 
     def test_a_server_without_a_listener_is_no_connection(self) -> None:
         async def scene() -> None:
-            async with desk(f"http://127.0.0.1:{free_port()}") as here:
+            async with courier_bench(f"http://127.0.0.1:{free_port()}") as here:
                 here.push(1, 2)
                 await here.wait_for(1)
                 await tick(5)
@@ -324,7 +324,7 @@ class TestFailure:
     )
     def test_a_malformed_address_is_a_failure(self, server: str) -> None:
         async def scene() -> None:
-            async with desk(server) as here:
+            async with courier_bench(server) as here:
                 here.push(1, 2)
                 await here.wait_for(1)
                 await tick(5)
@@ -334,7 +334,7 @@ class TestFailure:
 
     def test_a_malformed_path_has_no_address_and_an_earlier_request_is_lost(self) -> None:
         async def scene() -> None:
-            async with serving(silent(1)) as there, desk(there) as here:
+            async with serving(silent(1)) as there, courier_bench(there) as here:
                 bad = SendRequest(2, 1, 1, here.url + " x", push(1))
                 here.courier.send(bad)
                 await here.wait_for(1)
@@ -393,7 +393,7 @@ class TestTime:
 
     def test_a_server_that_never_answers_is_given_up(self) -> None:
         async def scene() -> None:
-            async with serving(silent(2)) as there, desk(there, response_time=seconds(60)) as here:
+            async with serving(silent(2)) as there, courier_bench(there, response_time=seconds(60)) as here:
                 here.push(1, 2)
                 await until(lambda: len(there.bodies) == 2)
                 turn(1)
@@ -413,7 +413,7 @@ class TestTime:
 
     def test_what_a_server_may_wait_for_messages_comes_on_top(self) -> None:
         async def scene() -> None:
-            async with serving(silent(2)) as there, desk(there, response_time=seconds(60)) as here:
+            async with serving(silent(2)) as there, courier_bench(there, response_time=seconds(60)) as here:
                 here.pull(1, wait=seconds(20))
                 await until(lambda: len(there.bodies) == 1)
                 turn(1)
@@ -443,7 +443,7 @@ class TestTime:
                 writer.write(http(committed(2))[-1:])
                 await reader.read()
 
-            async with serving(slow) as there, desk(there, response_time=seconds(60)) as here:
+            async with serving(slow) as there, courier_bench(there, response_time=seconds(60)) as here:
                 here.push(1, 2)
                 await until(lambda: len(there.bodies) == 2)
                 turn(50)
@@ -470,7 +470,10 @@ class TestEpochs:
     @pytest.mark.httpr("T31")
     def test_a_response_that_comes_late_is_not_reported(self) -> None:
         async def scene() -> None:
-            async with serving(Script(1, http(committed(1))[:-1]), answering()) as there, desk(there) as here:
+            async with (
+                serving(Script(1, http(committed(1))[:-1]), answering()) as there,
+                courier_bench(there) as here,
+            ):
                 here.push(1, epoch=1)
                 await until(lambda: len(there.bodies) == 1)
                 here.push(1, epoch=2)
@@ -484,7 +487,7 @@ class TestEpochs:
 
     def test_a_request_of_an_epoch_that_is_over_is_not_sent(self) -> None:
         async def scene() -> None:
-            async with serving(answering()) as there, desk(there) as here:
+            async with serving(answering()) as there, courier_bench(there) as here:
                 here.push(1, epoch=2)
                 here.push(2, epoch=1)
                 await here.wait_for(1)
@@ -499,7 +502,7 @@ class TestEpochs:
 
     def test_hanging_up_reports_nothing_and_an_older_epoch_is_ignored(self) -> None:
         async def scene() -> None:
-            async with serving(silent(2), answering()) as there, desk(there) as here:
+            async with serving(silent(2), answering()) as there, courier_bench(there) as here:
                 here.push(1, 2, epoch=3)
                 await until(lambda: len(there.bodies) == 2)
                 here.courier.hang_up(HangUp(1, 2))
@@ -513,7 +516,7 @@ class TestEpochs:
 
     def test_an_epoch_that_ends_while_it_connects_is_not_reported(self) -> None:
         async def scene() -> None:
-            async with serving(answering()) as there, desk(there) as here:
+            async with serving(answering()) as there, courier_bench(there) as here:
                 here.push(1, epoch=1)
                 await tick()
                 here.push(1, epoch=2)
@@ -525,7 +528,7 @@ class TestEpochs:
 
     def test_after_a_failure_the_next_epoch_begins_anew(self) -> None:
         async def scene() -> None:
-            async with serving(answering(b""), answering()) as there, desk(there) as here:
+            async with serving(answering(b""), answering()) as there, courier_bench(there) as here:
                 here.push(1, epoch=1)
                 await here.wait_for(1)
                 here.push(2, epoch=1)
@@ -538,7 +541,7 @@ class TestEpochs:
 
     def test_a_stop_hangs_up_everywhere(self) -> None:
         async def scene() -> None:
-            async with serving(silent(1)) as there, desk(there) as here:
+            async with serving(silent(1)) as there, courier_bench(there) as here:
                 for channel in range(1, 6):
                     here.push(1, channel=channel)
                 await until(lambda: len(there.bodies) == 5)
@@ -553,7 +556,7 @@ class TestEpochs:
 def test_an_outcome_is_reported_as_it_came() -> None:
     async def scene() -> None:
         answer = http(b"outcome:ROLLBACK\r\ncompleted:0000000000000002\r\n\r\n")
-        async with serving(answering(answer)) as there, desk(there) as here:
+        async with serving(answering(answer)) as there, courier_bench(there) as here:
             here.push(2)
             await here.wait_for(1)
             assert isinstance(here.reported[0], ResponseArrived)

@@ -22,7 +22,7 @@ from reliquary.queueing.model.events import Answer, PieceStored
 from reliquary.queueing.model.message import StoredBody
 
 
-class Cellar:
+class ManualStore:
     """A store of bodies; a test says when a piece is stored."""
 
     def __init__(self) -> None:
@@ -63,53 +63,53 @@ def ignore() -> None:
 
 @given(st.lists(st.integers(0, len(PARTS)), max_size=6).map(sorted), st.integers(0, 5))
 def test_a_batch_is_equal_however_its_bytes_are_cut(cuts: list[int], late: int) -> None:
-    cellar = Cellar()
-    intake = Intake(cellar, ignore)
+    manual_store = ManualStore()
+    intake = Intake(manual_store, ignore)
     places = [0, *cuts, len(PARTS)]
     for number, (start, stop) in enumerate(pairwise(places)):
         intake.take(PARTS[start:stop])
-        if number >= late and cellar.due:
-            cellar.settle()
-    while cellar.due:
-        cellar.settle()
+        if number >= late and manual_store.due:
+            manual_store.settle()
+    while manual_store.due:
+        manual_store.settle()
     one, two = StoredBody(1, 8, 2), StoredBody(2, 8, 2)
     large = Carried("b:2\r\n", b"", one)
     assert intake.batch == [SMALL, large, SMALL, Carried("b:2\r\n", b"", two)]
     assert intake.disposition is Disposition.LAST
     assert not intake.is_storing
-    assert cellar.kept == {1: [b"one", b"three"], 2: [b"one", b"three"]}
+    assert manual_store.kept == {1: [b"one", b"three"], 2: [b"one", b"three"]}
 
 
 def test_a_waiter_is_notified_when_a_piece_is_stored() -> None:
-    cellar, reported = Cellar(), []
-    intake = Intake(cellar, lambda: reported.append(intake.is_storing))
+    manual_store, reported = ManualStore(), []
+    intake = Intake(manual_store, lambda: reported.append(intake.is_storing))
     intake.take(PARTS)
-    cellar.settle()
-    cellar.settle()
+    manual_store.settle()
+    manual_store.settle()
     assert reported == [True, True]  # the next piece, and that of the next message
-    cellar.settle()
-    cellar.settle()
+    manual_store.settle()
+    manual_store.settle()
     assert reported == [True, True, True, False]
 
 
 def test_a_piece_that_cannot_be_stored_ends_the_batch() -> None:
-    cellar, reported = Cellar(), []
-    intake = Intake(cellar, lambda: reported.append(intake.refusal))
+    manual_store, reported = ManualStore(), []
+    intake = Intake(manual_store, lambda: reported.append(intake.refusal))
     intake.take(PARTS)
-    cellar.settle()
-    cellar.refuse()
+    manual_store.settle()
+    manual_store.refuse()
     assert reported == ["", "it is full"]
-    assert not cellar.due
+    assert not manual_store.due
     intake.give_up()
-    assert (cellar.kept, intake.batch) == ({}, [])
+    assert (manual_store.kept, intake.batch) == ({}, [])
 
 
 def test_what_is_given_up_goes_with_the_piece_that_is_on_its_way() -> None:
-    cellar, reported = Cellar(), []
-    intake = Intake(cellar, lambda: reported.append("stored"))
+    manual_store, reported = ManualStore(), []
+    intake = Intake(manual_store, lambda: reported.append("stored"))
     intake.take(PARTS)
-    cellar.settle()
+    manual_store.settle()
     intake.give_up()
-    assert cellar.kept == {1: [b"one"]}
-    cellar.settle()
-    assert (cellar.kept, cellar.due, reported) == ({}, [], ["stored"])
+    assert manual_store.kept == {1: [b"one"]}
+    manual_store.settle()
+    assert (manual_store.kept, manual_store.due, reported) == ({}, [], ["stored"])

@@ -18,11 +18,11 @@ from tests.net.http.harness import play, tick, until
 from tests.net.httpr.harness import (
     Behaviour,
     BodyStore,
-    Desk,
+    CourierBench,
     Server,
     answering,
     committed,
-    desk,
+    courier_bench,
     http,
     pulled,
     serving,
@@ -101,7 +101,7 @@ def test_a_large_body_goes_out_without_ever_being_in_memory(size: int) -> None:
         await reader.read()
 
     async def scene() -> None:
-        async with serving(behave) as there, desk(there, body_store=Endless()) as here:
+        async with serving(behave) as there, courier_bench(there, body_store=Endless()) as here:
             here.push(1, messages=(large(size),))
             here.push(2)
             await here.wait_for(2)
@@ -129,7 +129,7 @@ def test_a_large_body_comes_in_without_ever_being_in_memory(size: int) -> None:
 
     async def scene() -> None:
         body_store = Endless()
-        async with serving(behave) as there, desk(there, body_store=body_store) as here:
+        async with serving(behave) as there, courier_bench(there, body_store=body_store) as here:
             here.pull()
             await here.wait_for(1)
             (reported,) = here.reported
@@ -155,7 +155,7 @@ def test_reading_waits_while_a_piece_is_stored_and_what_follows_is_reported_in_i
             writer.write(both)
             await reader.read()
 
-        async with serving(behave) as there, desk(there, body_store=body_store) as here:
+        async with serving(behave) as there, courier_bench(there, body_store=body_store) as here:
             here.pull(1)
             here.push(2)
             for stored in range(40):
@@ -184,7 +184,7 @@ def test_a_piece_that_is_gone_in_the_middle_cuts_the_request_off() -> None:
         writer.close()
 
     async def scene() -> None:
-        async with serving(behave) as there, desk(there, body_store=Endless(missing=5)) as here:
+        async with serving(behave) as there, courier_bench(there, body_store=Endless(missing=5)) as here:
             here.push(1, messages=(large(8 * PIECE),))
             here.push(2)
             await here.wait_for(1)
@@ -218,7 +218,10 @@ class TestEarlyAnswer:
     def test_the_answer_is_reported(self, closes: bool) -> None:
         async def scene() -> None:
             first = self.behave(*([b"connection: close"] if closes else []))
-            async with serving(first, answering()) as there, desk(there, body_store=Endless()) as here:
+            async with (
+                serving(first, answering()) as there,
+                courier_bench(there, body_store=Endless()) as here,
+            ):
                 here.push(1, messages=(large(40 * MB),))
                 await here.wait_for(1)
                 reported = here.reported[0]
@@ -244,14 +247,14 @@ class TestDying:
         await writer.drain()
         await server.read(reader)
 
-    async def begun(self, here: Desk, body_store: BodyStore) -> None:
+    async def begun(self, here: CourierBench, body_store: BodyStore) -> None:
         here.pull(1)
         await until(lambda: bool(body_store.bodies.get(1)) and len(body_store.bodies[1]) >= 3)
 
     def test_the_server_hangs_up(self) -> None:
         async def scene() -> None:
             body_store = BodyStore()
-            async with serving(self.half) as there, desk(there, body_store=body_store) as here:
+            async with serving(self.half) as there, courier_bench(there, body_store=body_store) as here:
                 await self.begun(here, body_store)
                 here.push(2)
                 await here.wait_for(1)
@@ -264,7 +267,10 @@ class TestDying:
     def test_a_new_epoch_begins(self) -> None:
         async def scene() -> None:
             body_store = BodyStore()
-            async with serving(self.half, answering()) as there, desk(there, body_store=body_store) as here:
+            async with (
+                serving(self.half, answering()) as there,
+                courier_bench(there, body_store=body_store) as here,
+            ):
                 await self.begun(here, body_store)
                 here.push(1, epoch=2)
                 await here.wait_for(1)
@@ -276,7 +282,10 @@ class TestDying:
     def test_a_large_request_is_given_up_in_the_middle(self) -> None:
         async def scene() -> None:
             body_store = Endless()
-            async with serving(silent(0), answering()) as there, desk(there, body_store=body_store) as here:
+            async with (
+                serving(silent(0), answering()) as there,
+                courier_bench(there, body_store=body_store) as here,
+            ):
                 here.push(1, messages=(large(20 * MB),))
                 await until(lambda: here.courier.bytes_sent > MB)
                 here.push(1, epoch=2)

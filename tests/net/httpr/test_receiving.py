@@ -24,7 +24,7 @@ from reliquary.protocols.httpr.events import Answer, ConnectionGone, RequestArri
 from reliquary.queueing.model.message import Message, StoredBody
 from reliquary.queueing.model.security.principals import ANONYMOUS
 from tests.net.http.harness import play, post, until, wire
-from tests.net.httpr.agency import H3, H3_HEADER, PULL, Agency, agency
+from tests.net.httpr.served_agent import H3, H3_HEADER, PULL, ServedAgent, served_agent
 from tests.net.identity.cheap_hash import basic, cheap_hash
 
 ORDERS = "/httpr/orders"
@@ -46,7 +46,7 @@ def chunked(body: bytes, *cuts: int) -> bytes:
     return head + b"".join([b"%x\r\n%b\r\n" % (len(part), part) for part in parts]) + b"0\r\n\r\n"
 
 
-async def exchange(here: Agency, *sent: bytes) -> tuple[bytes, bytes]:
+async def exchange(here: ServedAgent, *sent: bytes) -> tuple[bytes, bytes]:
     """Send one request on a connection of its own; return the head and the body of its response."""
     async with wire(here.port) as client:
         for part in sent:
@@ -71,11 +71,11 @@ class TestRequests:
     )
     def test_a_push_is_equal_however_it_is_cut(self, sent: list[bytes]) -> None:
         async def scene() -> None:
-            async with agency() as here:
+            async with served_agent() as here:
                 head, body = await exchange(here, *sent)
                 assert head.startswith(b"HTTP/1.1 200 ")
                 assert body == COMMITTED
-                (came,) = here.clerk.came
+                (came,) = here.machine.came
                 assert came.service == "orders"
                 assert came.header is not None
                 assert (came.header.command, came.header.transaction_id) == (Command.PUSH, 1)
@@ -88,13 +88,13 @@ class TestRequests:
     @pytest.mark.httpr("T38")
     def test_a_response_may_not_be_cached(self) -> None:
         async def scene() -> None:
-            async with agency() as here:
+            async with served_agent() as here:
                 for _ in range(2):
                     head, _ = await exchange(here, post(ORDERS, PULL))
                     assert b"cache-control: no-store" in head
                     assert b"content-type: application/octet-stream" in head
                     assert b"content-length: " in head
-                assert len(here.clerk.came) == 2
+                assert len(here.machine.came) == 2
 
         play(scene)
 
@@ -103,7 +103,7 @@ class TestRequests:
     @pytest.mark.parametrize("body", [b"", b"x" * 50_000])
     def test_another_method_is_405_and_touches_nothing(self, method: str, body: bytes) -> None:
         async def scene() -> None:
-            async with agency() as here:
+            async with served_agent() as here:
                 length = f"Content-Length: {len(body)}\r\n" if body else ""
                 head, said = await exchange(
                     here, f"{method} {ORDERS} HTTP/1.1\r\nHost: h\r\n{length}\r\n".encode() + body
@@ -111,13 +111,13 @@ class TestRequests:
                 assert head.startswith(b"HTTP/1.1 405 ")
                 assert b"allow: POST" in head
                 assert said == b""
-                assert "RequestArrived" not in here.clerk.kinds()
+                assert "RequestArrived" not in here.machine.kinds()
 
         play(scene)
 
     def test_a_get_leaves_the_connection_as_it_is(self) -> None:
         async def scene() -> None:
-            async with agency() as here, wire(here.port) as client:
+            async with served_agent() as here, wire(here.port) as client:
                 client.send(f"GET {ORDERS} HTTP/1.1\r\nHost: h\r\n\r\n".encode() + post(ORDERS, H3))
                 assert (await client.read())[0] == 405
                 assert await client.read() == (200, COMMITTED)
@@ -128,9 +128,9 @@ class TestRequests:
     @pytest.mark.parametrize("body", [b"", b"{}", b"hello", b"\r\n\r\n"])
     def test_a_body_that_is_no_httpr_is_519(self, body: bytes) -> None:
         async def scene() -> None:
-            async with agency() as here:
+            async with served_agent() as here:
                 await exchange(here, post(ORDERS, body))
-                (came,) = here.clerk.came
+                (came,) = here.machine.came
                 assert (came.header, came.fault) == (None, ErrorNumber.NOT_HTTP_R)
                 assert here.receiving.requests == {None: 1}
 
@@ -140,9 +140,9 @@ class TestRequests:
     @pytest.mark.parametrize("cut", [len(H3_HEADER) - 3, len(H3) - 28, len(H3) - 1])
     def test_a_body_that_ends_too_early_is_520(self, cut: int) -> None:
         async def scene() -> None:
-            async with agency() as here:
+            async with served_agent() as here:
                 await exchange(here, post(ORDERS, H3[:cut]))
-                (came,) = here.clerk.came
+                (came,) = here.machine.came
                 assert (came.batch, came.disposition) == ((), None)
                 assert came.fault is ErrorNumber.HTTP_R_PROTOCOL_ERROR
 
@@ -150,25 +150,25 @@ class TestRequests:
 
     def test_pipelined_requests_are_reported_and_answered_in_their_order(self) -> None:
         async def scene() -> None:
-            async with agency() as here, wire(here.port) as client:
+            async with served_agent() as here, wire(here.port) as client:
                 body = H3.replace(b"0001", b"%04x")
                 client.send(b"".join([post(ORDERS, body % number) for number in range(1, 200)]))
                 for number in range(1, 200):
                     status, said = await client.read()
                     assert status == 200
                     assert read_response(said).completed == number
-                ids = [each.header.transaction_id for each in here.clerk.came if each.header]
+                ids = [each.header.transaction_id for each in here.machine.came if each.header]
                 assert ids == list(range(1, 200))
-                assert len({each.connection for each in here.clerk.came}) == 1
+                assert len({each.connection for each in here.machine.came}) == 1
 
         play(scene)
 
     def test_a_service_is_what_follows_in_the_path(self) -> None:
         async def scene() -> None:
-            async with agency() as here:
+            async with served_agent() as here:
                 for path in ("/httpr/a%20b", "/httpr/private$/q?x=1", "/httpr/"):
                     await exchange(here, post(path, H3))
-                assert [each.service for each in here.clerk.came] == ["a b", "private$/q", ""]
+                assert [each.service for each in here.machine.came] == ["a b", "private$/q", ""]
 
         play(scene)
 
@@ -177,16 +177,16 @@ class TestHalfARequest:
     @pytest.mark.spec("HR-041")
     def test_a_header_is_reported_when_its_batch_still_comes(self) -> None:
         async def scene() -> None:
-            async with agency() as here, wire(here.port) as client:
+            async with served_agent() as here, wire(here.port) as client:
                 asked = post(ORDERS, H3)
                 client.send(asked[:-30])
-                await until(lambda: here.clerk.kinds() == ["RequestBegun"])
-                (begun,) = here.clerk.heard
+                await until(lambda: here.machine.kinds() == ["RequestBegun"])
+                (begun,) = here.machine.heard
                 assert isinstance(begun, RequestBegun)
                 client.send(asked[-30:])
                 await client.read()
-                assert here.clerk.kinds() == ["RequestBegun", "RequestArrived"]
-                (came,) = here.clerk.came
+                assert here.machine.kinds() == ["RequestBegun", "RequestArrived"]
+                (came,) = here.machine.came
                 assert (begun.connection, begun.service) == (came.connection, came.service)
                 assert begun.header == came.header
 
@@ -195,11 +195,11 @@ class TestHalfARequest:
     @pytest.mark.parametrize("body", [H3, PULL])
     def test_a_request_that_is_whole_is_reported_once(self, body: bytes) -> None:
         async def scene() -> None:
-            async with agency() as here, wire(here.port) as client:
+            async with served_agent() as here, wire(here.port) as client:
                 client.send(chunked(body)[:-5])  # all but the end of the chunks
                 client.send(chunked(body)[-5:])
                 await client.read()
-                assert here.clerk.kinds() == ["RequestArrived"]
+                assert here.machine.kinds() == ["RequestArrived"]
 
         play(scene)
 
@@ -208,18 +208,18 @@ class TestHalfARequest:
     @pytest.mark.parametrize("how", ["hangs up", "resets"])
     def test_a_request_that_is_cut_off_is_not_reported(self, how: str) -> None:
         async def scene() -> None:
-            async with agency() as here:
+            async with served_agent() as here:
                 async with wire(here.port) as client:
                     client.send(post(ORDERS, H3)[:-1])
-                    await until(lambda: here.clerk.kinds() == ["RequestBegun"])
+                    await until(lambda: here.machine.kinds() == ["RequestBegun"])
                     if how == "hangs up":
                         client.shut()
                         assert await client.rest() == b""
                     else:
                         client._writer.transport.abort()
-                await until(lambda: len(here.clerk.heard) == 2)
-                assert here.clerk.kinds() == ["RequestBegun", "ConnectionGone"]
-                assert here.clerk.heard[1] == ConnectionGone(here.clerk.heard[0].connection)  # type: ignore[attr-defined]
+                await until(lambda: len(here.machine.heard) == 2)
+                assert here.machine.kinds() == ["RequestBegun", "ConnectionGone"]
+                assert here.machine.heard[1] == ConnectionGone(here.machine.heard[0].connection)  # type: ignore[attr-defined]
 
         play(scene)
 
@@ -236,7 +236,7 @@ class TestHalfARequest:
         self, body: bytes, number: int, whole: bool
     ) -> None:
         async def scene() -> None:
-            async with agency() as here, wire(here.port) as client:
+            async with served_agent() as here, wire(here.port) as client:
                 length = len(body) if whole else 200_000_000
                 client.send(f"POST {ORDERS} HTTP/1.1\r\nHost: h\r\nContent-Length: {length}\r\n\r\n".encode())
                 client.send(body)
@@ -246,7 +246,7 @@ class TestHalfARequest:
                     assert await client.read() == (200, COMMITTED)
                 else:
                     assert b"connection: close" in await client.rest()
-                came = here.clerk.came[0]
+                came = here.machine.came[0]
                 assert came.header is not None
                 assert (came.fault, came.batch) == (number, ())
                 assert came.why
@@ -260,19 +260,19 @@ class TestWhoAsks:
 
     def test_a_token_identifies_its_user_and_a_request_without_one_is_anonymous(self) -> None:
         async def scene() -> None:
-            async with agency(users=(self.ALICE,)) as here:
+            async with served_agent(users=(self.ALICE,)) as here:
                 await exchange(here, post(ORDERS, H3, "Authorization: Bearer secret"))
                 await exchange(here, post(ORDERS, H3))
-                assert [each.by.name for each in here.clerk.came] == ["alice", ANONYMOUS.name]
+                assert [each.by.name for each in here.machine.came] == ["alice", ANONYMOUS.name]
 
         play(scene)
 
     @pytest.mark.parametrize("more", ["Authorization: Bearer guess", "Origin: http://elsewhere.example"])
     def test_an_unknown_token_and_a_page_of_another_site_get_525(self, more: str) -> None:
         async def scene() -> None:
-            async with agency(users=(self.ALICE,)) as here:
+            async with served_agent(users=(self.ALICE,)) as here:
                 await exchange(here, post(ORDERS, H3, more))
-                (came,) = here.clerk.came
+                (came,) = here.machine.came
                 assert came.header is not None
                 assert (came.fault, came.batch, came.by) == (ErrorNumber.AGENT_SECURITY, (), ANONYMOUS)
 
@@ -280,10 +280,10 @@ class TestWhoAsks:
 
     def test_a_name_and_a_password_say_who_asks(self) -> None:
         async def scene() -> None:
-            async with agency(users=(self.EVE,)) as here:
+            async with served_agent(users=(self.EVE,)) as here:
                 await exchange(here, post(ORDERS, H3, basic("eve", "open sesame")))
                 await exchange(here, post(ORDERS, H3, basic("eve", "wrong")))
-                right, wrong = here.clerk.came
+                right, wrong = here.machine.came
                 assert (right.by.name, right.fault) == ("eve", None)
                 assert (wrong.by, wrong.fault) == (ANONYMOUS, ErrorNumber.AGENT_SECURITY)
                 assert wrong.header is not None
@@ -292,9 +292,9 @@ class TestWhoAsks:
 
     def test_without_users_a_token_says_nothing(self) -> None:
         async def scene() -> None:
-            async with agency() as here:
+            async with served_agent() as here:
                 await exchange(here, post(ORDERS, H3, "Authorization: Bearer guess"))
-                assert (here.clerk.came[0].fault, here.clerk.came[0].by) == (None, ANONYMOUS)
+                assert (here.machine.came[0].fault, here.machine.came[0].by) == (None, ANONYMOUS)
 
         play(scene)
 
@@ -302,33 +302,33 @@ class TestWhoAsks:
 class TestNotNow:
     def test_a_manager_that_is_not_ready_is_513(self) -> None:
         async def scene() -> None:
-            async with agency(started=False) as here:
+            async with served_agent(started=False) as here:
                 await exchange(here, post(ORDERS, H3))
-                (came,) = here.clerk.came
+                (came,) = here.machine.came
                 assert (came.fault, came.batch) == (ErrorNumber.RESOURCE_MANAGER_UNAVAILABLE, ())
 
         play(scene)
 
     def test_a_server_that_stops_is_514(self) -> None:
         async def scene() -> None:
-            async with agency() as here:
+            async with served_agent() as here:
                 here.receiving.stop()
                 await exchange(here, post(ORDERS, H3))
-                (came,) = here.clerk.came
+                (came,) = here.machine.came
                 assert (came.fault, came.batch) == (ErrorNumber.RESOURCE_MANAGER_TERMINATING, ())
 
         play(scene)
 
     def test_a_server_that_stops_does_not_wait_for_the_rest_of_a_request(self) -> None:
         async def scene() -> None:
-            async with agency() as here, wire(here.port) as client:
+            async with served_agent() as here, wire(here.port) as client:
                 asked = post(ORDERS, H3)
                 client.send(asked[:-30])
-                await until(lambda: here.clerk.kinds() == ["RequestBegun"])
+                await until(lambda: here.machine.kinds() == ["RequestBegun"])
                 here.receiving.stop()
                 client.send(asked[-30:-10])
                 assert b"connection: close" in await client.rest()
-                (came,) = here.clerk.came
+                (came,) = here.machine.came
                 assert (came.fault, came.batch) == (ErrorNumber.RESOURCE_MANAGER_TERMINATING, ())
 
         play(scene)
@@ -341,7 +341,7 @@ class TestNotNow:
         self, body: bytes, responder: str
     ) -> None:
         async def scene() -> None:
-            async with agency() as here, wire(here.port) as client:
+            async with served_agent() as here, wire(here.port) as client:
                 await here.engine.stop()
                 client.send(post(ORDERS, body))
                 _, said = await client.read()
@@ -355,10 +355,10 @@ class TestNotNow:
 
     def test_waiting_clients_get_an_answer_when_the_server_stops(self) -> None:
         async def scene() -> None:
-            async with agency() as here, wire(here.port) as client:
-                here.clerk.answer = later
+            async with served_agent() as here, wire(here.port) as client:
+                here.machine.answer = later
                 client.send(post(ORDERS, PULL) + post(ORDERS, H3))
-                await until(lambda: len(here.clerk.came) == 2)
+                await until(lambda: len(here.machine.came) == 2)
                 here.receiving.stop()
                 await here.engine.stop()
                 here.receiving.finish()
@@ -377,35 +377,35 @@ class TestWaiting:
     @pytest.mark.parametrize("how", ["hangs up", "resets"])
     def test_a_client_that_leaves_its_pull_is_reported_to_the_machine(self, how: str) -> None:
         async def scene() -> None:
-            async with agency() as here:
-                here.clerk.answer = later
+            async with served_agent() as here:
+                here.machine.answer = later
                 async with wire(here.port) as client:
                     client.send(post(ORDERS, PULL))
-                    await until(lambda: bool(here.clerk.came))
+                    await until(lambda: bool(here.machine.came))
                     if how == "hangs up":
                         client.shut()
                     else:
                         client._writer.transport.abort()
-                    await until(lambda: "ConnectionGone" in here.clerk.kinds())
+                    await until(lambda: "ConnectionGone" in here.machine.kinds())
                 await until(lambda: here.listener.connections == 0)
-                gone = ConnectionGone(here.clerk.came[0].connection)
-                assert {event for event in here.clerk.heard if isinstance(event, ConnectionGone)} == {gone}
+                gone = ConnectionGone(here.machine.came[0].connection)
+                assert {event for event in here.machine.heard if isinstance(event, ConnectionGone)} == {gone}
                 assert here.engine._callers == {}
 
         play(scene)
 
     def test_a_push_of_a_client_that_shuts_its_side_is_answered(self) -> None:
         async def scene() -> None:
-            async with agency() as here:
+            async with served_agent() as here:
                 assert (await exchange(here, post(ORDERS, H3)))[1] == COMMITTED
 
         play(scene)
 
     def test_the_end_of_every_connection_is_reported(self) -> None:
         async def scene() -> None:
-            async with agency() as here:
+            async with served_agent() as here:
                 await exchange(here, post(ORDERS, H3))
-                await until(lambda: here.clerk.kinds() == ["RequestArrived", "ConnectionGone"])
+                await until(lambda: here.machine.kinds() == ["RequestArrived", "ConnectionGone"])
 
         play(scene)
 
@@ -419,9 +419,9 @@ class TestAnswers:
     @pytest.mark.parametrize("version", [b"1.0", b"1.1"])
     def test_a_batch_leaves_at_once_or_bit_by_bit(self, sizes: tuple[int, ...], version: bytes) -> None:
         async def scene() -> None:
-            async with agency() as here, wire(here.port) as client:
+            async with served_agent() as here, wire(here.port) as client:
                 batch = [Message(body=bytes([number]) * size) for number, size in enumerate(sizes)]
-                here.clerk.answer = lambda _: self.fetched(*batch)
+                here.machine.answer = lambda _: self.fetched(*batch)
                 asked = post(ORDERS, PULL, "Connection: close").replace(b"HTTP/1.1", b"HTTP/" + version)
                 client.send(asked)
                 said, _, body = (await client.rest()).partition(b"\r\n\r\n")
@@ -446,9 +446,9 @@ class TestAnswers:
         self, caplog: pytest.LogCaptureFixture
     ) -> None:
         async def scene() -> None:
-            async with agency() as here, wire(here.port) as client:
+            async with served_agent() as here, wire(here.port) as client:
                 lost = Message.of(stored_body=StoredBody(99, 10, 1))
-                here.clerk.answer = lambda _: self.fetched(Message(body=b"x" * 100_000), lost)
+                here.machine.answer = lambda _: self.fetched(Message(body=b"x" * 100_000), lost)
                 client.send(post(ORDERS, PULL))
                 assert b"payload-disposition" not in await client.rest()
 
@@ -460,7 +460,7 @@ class TestAnswers:
         self, caplog: pytest.LogCaptureFixture
     ) -> None:
         async def scene() -> None:
-            async with agency() as here:
+            async with served_agent() as here:
                 await exchange(here, post(ORDERS, H3))
                 refused = Answer(
                     ResponseHeader(
@@ -471,9 +471,9 @@ class TestAnswers:
                     ),
                     why="there is no queue Q1",
                 )
-                here.clerk.answer = lambda _: refused
+                here.machine.answer = lambda _: refused
                 await exchange(here, post(ORDERS, H3))
-                here.clerk.answer = lambda _: self.fetched(Message(body=b"a"), Message(body=b"b"))
+                here.machine.answer = lambda _: self.fetched(Message(body=b"a"), Message(body=b"b"))
                 await exchange(here, post(ORDERS, PULL))
                 receiving = here.receiving
                 assert receiving.requests == {Command.PUSH: 2, Command.PULL: 1}

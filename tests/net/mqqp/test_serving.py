@@ -35,7 +35,7 @@ ADA = User(name="ada", nt_hash=nt_hash("secret"))
 VERSION = VersionReturned(6, 1, 7601)
 
 
-class Ear:
+class RecordingEngine:
     """Takes the place of the engine and of the listener, and notes what it is asked."""
 
     def __init__(self) -> None:
@@ -58,11 +58,11 @@ class Ear:
         self.sent.append((association,))
 
 
-def serving() -> tuple[Serving, Ear]:
-    ear = Ear()
-    made = Serving(cast(Engine, ear), Users(UUID(int=1), (ADA,)))
-    made.listener = cast(RpcListener, ear)
-    return made, ear
+def serving() -> tuple[Serving, RecordingEngine]:
+    recorder = RecordingEngine()
+    made = Serving(cast(Engine, recorder), Users(UUID(int=1), (ADA,)))
+    made.listener = cast(RpcListener, recorder)
+    return made, recorder
 
 
 def called(
@@ -73,19 +73,19 @@ def called(
 
 @pytest.mark.parametrize("encoding", [NDR20, NDR64])
 def test_a_call_is_answered_in_the_syntax_that_it_came_in(encoding: Encoding) -> None:
-    service, ear = serving()
+    service, recorder = serving()
     service.called(5, "10.0.0.1", called(encoding=encoding))
-    assert ear.events == [ClientCalled(3, 5, 7, GetVersion(), ANONYMOUS, Protection.INTEGRITY)]
+    assert recorder.events == [ClientCalled(3, 5, 7, GetVersion(), ANONYMOUS, Protection.INTEGRITY)]
     service.respond(Respond(5, 7, VERSION))
-    assert ear.sent == [(5, 7, b"".join(encode_response(VERSION, encoding)))]
+    assert recorder.sent == [(5, 7, b"".join(encode_response(VERSION, encoding)))]
     assert service.calls == {"GetVersion": 1}
 
 
 def test_the_user_of_a_call_is_the_one_of_the_settings() -> None:
-    service, ear = serving()
+    service, recorder = serving()
     stub = encode_request(GetServerPort(PortKind.READ), NDR20)
     service.called(5, "10.0.0.1", called(opnum=7, stub=stub, user="ADA"))
-    (event,) = ear.events
+    (event,) = recorder.events
     assert isinstance(event, ClientCalled)
     assert event.by.name == "ada"
 
@@ -100,15 +100,15 @@ def test_the_user_of_a_call_is_the_one_of_the_settings() -> None:
     ],
 )
 def test_what_cannot_be_read_is_a_fault_and_no_event(opnum: int, stub: bytes, status: FaultStatus) -> None:
-    service, ear = serving()
+    service, recorder = serving()
     service.called(5, "10.0.0.1", called(opnum=opnum, stub=stub))
-    assert ear.events == []
-    assert ear.sent == [(5, 7, status)]
+    assert recorder.events == []
+    assert recorder.sent == [(5, 7, status)]
     assert service.faults == {status: 1}
 
 
 def test_only_one_answer_leaves_and_none_for_a_call_that_is_forgotten_or_lost() -> None:
-    service, ear = serving()
+    service, recorder = serving()
     for call in (1, 2, 3):
         service.called(5, "", called(call))
     service.respond(Respond(5, 1, VERSION))
@@ -117,25 +117,25 @@ def test_only_one_answer_leaves_and_none_for_a_call_that_is_forgotten_or_lost() 
     service.respond(Respond(5, 2, VERSION))
     service.connection_lost(5)
     service.raise_fault(RaiseFault(5, 3, FaultStatus.CANCELLED))
-    assert [each[:2] for each in ear.sent] == [(5, 1)]
-    assert ear.events[3:] == [CallCancelled(5, 2, forgotten=True), ConnectionLost(5)]
+    assert [each[:2] for each in recorder.sent] == [(5, 1)]
+    assert recorder.events[3:] == [CallCancelled(5, 2, forgotten=True), ConnectionLost(5)]
 
 
 def test_a_call_that_is_cancelled_still_gets_its_fault() -> None:
-    service, ear = serving()
+    service, recorder = serving()
     service.called(5, "", called())
     service.cancelled(5, 7, forgotten=False)
     service.raise_fault(RaiseFault(5, 7, FaultStatus.CANCELLED))
-    assert ear.sent == [(5, 7, FaultStatus.CANCELLED)]
-    assert ear.events[-1] == CallCancelled(5, 7)
+    assert recorder.sent == [(5, 7, FaultStatus.CANCELLED)]
+    assert recorder.events[-1] == CallCancelled(5, 7)
 
 
 def test_binds_and_losses_reach_the_machine() -> None:
-    service, ear = serving()
+    service, recorder = serving()
     for interface in (QMCOMM, QM2QM):
         service.bound(5, "10.0.0.1", Bound(3, interface, NDR20))
     service.association_lost(3)
-    assert ear.events == [
+    assert recorder.events == [
         ClientBound(3, 5, "10.0.0.1", "qmcomm"),
         ClientBound(3, 5, "10.0.0.1", "qm2qm"),
         AssociationLost(3),
@@ -144,22 +144,22 @@ def test_binds_and_losses_reach_the_machine() -> None:
 
 
 def test_an_administrator_ends_an_association() -> None:
-    service, ear = serving()
+    service, recorder = serving()
     service.end_association(EndAssociation(3))
-    assert ear.sent == [(3,)]
+    assert recorder.sent == [(3,)]
 
 
 def test_after_the_engine_has_stopped_nothing_happens() -> None:
-    service, ear = serving()
-    ear.stopped = True
+    service, recorder = serving()
+    recorder.stopped = True
     service.called(5, "", called())
     service.connection_lost(5)
-    assert ear.events == []
+    assert recorder.events == []
 
 
 def test_a_user_that_was_removed_from_the_settings_is_denied() -> None:
-    service, ear = serving()
+    service, recorder = serving()
     service._users.renew(())
     service.called(5, "10.0.0.1", called(user="ada"))
-    assert ear.events == []
-    assert ear.sent == [(5, 7, FaultStatus.ACCESS_DENIED)]
+    assert recorder.events == []
+    assert recorder.sent == [(5, 7, FaultStatus.ACCESS_DENIED)]

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.xdist_group("multicast")
 """One worker runs them: every raw socket of a machine receives all packets of the protocol."""
 
 
-class Ear:
+class PacketRecorder:
     """A callback that keeps the packets which a link receives."""
 
     def __init__(self) -> None:
@@ -37,14 +37,16 @@ class Ear:
         self.heard.put_nowait((packet, sender, to))
 
 
-def play(kind: type[Link], scene: Callable[[Link, Link, Ear], Awaitable[None]], **chosen: object) -> None:
+def play(
+    kind: type[Link], scene: Callable[[Link, Link, PacketRecorder], Awaitable[None]], **chosen: object
+) -> None:
     """Open one link that sends and one that listens, on the loopback interface."""
 
     async def run() -> None:
-        settings, ear = options(**chosen), Ear()
-        one, other = kind(settings, lambda *_: None), kind(settings, ear)
+        settings, recorder = options(**chosen), PacketRecorder()
+        one, other = kind(settings, lambda *_: None), kind(settings, recorder)
         try:
-            await scene(one, other, ear)
+            await scene(one, other, recorder)
         finally:
             one.close()
             other.close()
@@ -55,12 +57,12 @@ def play(kind: type[Link], scene: Callable[[Link, Link, Ear], Awaitable[None]], 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.spec("SR-005")
 def test_a_member_receives_what_is_sent_to_its_group(kind: type[Link]) -> None:
-    async def scene(one: Link, other: Link, ear: Ear) -> None:
+    async def scene(one: Link, other: Link, recorder: PacketRecorder) -> None:
         other.join(GROUP)
         one.multicast(b"far", GROUP)
         one.multicast(b"near", GROUP, near=True)
         one.multicast(b"alert", GROUP, alert=True)
-        came = {await ear.heard.get() for _ in range(3)}
+        came = {await recorder.heard.get() for _ in range(3)}
         assert came == {(what, "127.0.0.1", GROUP) for what in (b"far", b"near", b"alert")}
         assert one.unsent == 0
 
@@ -69,23 +71,23 @@ def test_a_member_receives_what_is_sent_to_its_group(kind: type[Link]) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_source_receives_what_is_sent_to_it_alone(kind: type[Link]) -> None:
-    async def scene(one: Link, other: Link, ear: Ear) -> None:
+    async def scene(one: Link, other: Link, recorder: PacketRecorder) -> None:
         one.unicast(b"nak", "127.0.0.1")
-        assert (await ear.heard.get())[:2] == (b"nak", "127.0.0.1")
+        assert (await recorder.heard.get())[:2] == (b"nak", "127.0.0.1")
 
     play(kind, scene)
 
 
 def test_with_one_port_for_both_roles_each_packet_is_received_once() -> None:
-    async def scene(one: Link, other: Link, ear: Ear) -> None:
+    async def scene(one: Link, other: Link, recorder: PacketRecorder) -> None:
         one.join("239.255.77.2")
         other.join(GROUP)
         one.multicast(b"for others", "239.255.77.2")
         one.multicast(b"data", GROUP)
         one.unicast(b"nak", "127.0.0.1")
-        came = [await ear.heard.get() for _ in range(2)]
+        came = [await recorder.heard.get() for _ in range(2)]
         assert sorted(came) == [(b"data", "127.0.0.1", GROUP), (b"nak", "127.0.0.1", "")]
-        assert ear.heard.empty()
+        assert recorder.heard.empty()
 
     port = free_port()
     play(UdpLink, scene, source_port=port, group_port=port)
@@ -93,35 +95,35 @@ def test_with_one_port_for_both_roles_each_packet_is_received_once() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_link_that_left_its_group_receives_nothing_more(kind: type[Link]) -> None:
-    async def scene(one: Link, other: Link, ear: Ear) -> None:
+    async def scene(one: Link, other: Link, recorder: PacketRecorder) -> None:
         other.join(GROUP)
         other.join("239.255.77.2")
         other.leave(GROUP)
         one.multicast(b"one", GROUP)
         one.multicast(b"other", "239.255.77.2")
-        assert (await ear.heard.get())[0] == b"other"
-        assert ear.heard.empty()
+        assert (await recorder.heard.get())[0] == b"other"
+        assert recorder.heard.empty()
 
     play(kind, scene)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_link_that_is_paused_reads_later(kind: type[Link]) -> None:
-    async def scene(one: Link, other: Link, ear: Ear) -> None:
+    async def scene(one: Link, other: Link, recorder: PacketRecorder) -> None:
         other.pause(True)
         other.join(GROUP)
         one.multicast(b"x", GROUP)
         for _ in range(10):
             await asyncio.wait([asyncio.ensure_future(asyncio.to_thread(int))])
-        assert ear.heard.empty()
+        assert recorder.heard.empty()
         other.pause(False)
-        assert (await ear.heard.get())[0] == b"x"
+        assert (await recorder.heard.get())[0] == b"x"
 
     play(kind, scene)
 
 
 def test_what_the_system_does_not_take_is_counted() -> None:
-    async def scene(one: Link, other: Link, ear: Ear) -> None:
+    async def scene(one: Link, other: Link, recorder: PacketRecorder) -> None:
         one.multicast(bytes(70_000), GROUP)
         assert one.unsent == 1
 
@@ -129,7 +131,7 @@ def test_what_the_system_does_not_take_is_counted() -> None:
 
 
 def test_our_address_is_the_one_of_the_interface() -> None:
-    async def scene(one: Link, other: Link, ear: Ear) -> None:
+    async def scene(one: Link, other: Link, recorder: PacketRecorder) -> None:
         assert one.address_towards(GROUP) == "127.0.0.1"
 
     play(UdpLink, scene)

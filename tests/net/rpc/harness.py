@@ -18,14 +18,14 @@ from reliquary.protocols.rpc.client import ClientConnection
 from reliquary.protocols.rpc.events import Bound, Called, ClientEvent, Faulted, Opened, Returned
 from reliquary.protocols.rpc.limits import Limits
 from reliquary.wire.rpc.syntaxes import QM2QM, QMCOMM, SyntaxId
-from tests.net.http.harness import Glass
+from tests.net.http.harness import RecordingTransport
 from tests.net.stream_client import StreamClient, connected
 
 PASSWORD = "password"
 USERS = Users(UUID(int=1), (User(name="alice", nt_hash=nt_hash(PASSWORD)),))
 
 
-class Desk:
+class ManualService:
     """A service that answers when the test does; `notes` has the calls that it received, in order."""
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class Desk:
 
 
 def share(
-    desk: Desk,
+    manual_service: ManualService,
     *,
     most: int = 10,
     limits: Limits | None = None,
@@ -61,7 +61,7 @@ def share(
 ) -> RpcShared:
     """Return what the connections of one listener share, at time 0."""
     return RpcShared(
-        {QM2QM: desk, QMCOMM: desk},
+        {QM2QM: manual_service, QMCOMM: manual_service},
         connections=most,
         idle_time=seconds(600),
         bind_time=seconds(30),
@@ -77,7 +77,7 @@ class Side:
     """A client whose bytes the test carries to one connection of ours, and back."""
 
     def __init__(self, shared: RpcShared, interface: SyntaxId = QM2QM, association: int = 0) -> None:
-        self.connection, self.transport = RpcConnection(shared), Glass()
+        self.connection, self.transport = RpcConnection(shared), RecordingTransport()
         self.connection.connection_made(self.transport)
         self.client = ClientConnection(interface, association=association)
         self.heard: list[ClientEvent] = []
@@ -156,7 +156,7 @@ class Caller(StreamClient):
             return True
 
 
-class EchoDesk(Desk):
+class EchoService(ManualService):
     """A service that answers each call at once, with its stub."""
 
     listener: RpcListener | None = None
@@ -174,7 +174,7 @@ async def listening(
     """Yield a listener on a free port of the loopback; it is drained at the end, and nothing is left."""
     listener = RpcListener(services, users=USERS, **options)
     for service in services.values():
-        if isinstance(service, EchoDesk):
+        if isinstance(service, EchoService):
             service.listener = listener
     port = await listener.listen()
     try:

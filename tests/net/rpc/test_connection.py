@@ -16,18 +16,18 @@ from reliquary.wire.rpc.header import PduType
 from reliquary.wire.rpc.statuses import FaultStatus
 from reliquary.wire.rpc.syntaxes import EPM, MGMT, QM2QM, QMCOMM
 from tests.net.http.harness import play, tick
-from tests.net.rpc.harness import Desk, Side, share
+from tests.net.rpc.harness import ManualService, Side, share
 
 
 def test_a_call_reaches_its_service_and_the_answer_its_client() -> None:
     async def scene() -> None:
-        desk = Desk()
-        side = Side(share(desk))
+        service = ManualService()
+        side = Side(share(service))
         association = side.bind()
         assert side.call(1, opnum=9, stub=b"question") == []
-        ((number, called),) = desk.calls
+        ((number, called),) = service.calls
         assert (number, called.association, called.call, called.stub) == (1, association, 1, b"question")
-        assert [(bound.association, bound.interface) for bound in desk.bindings] == [(association, QM2QM)]
+        assert [(bound.association, bound.interface) for bound in service.bindings] == [(association, QM2QM)]
         side.connection.respond(1, [b"ans", b"wer"])
         assert side.transport.writes[1:] == []
         await tick()
@@ -36,14 +36,14 @@ def test_a_call_reaches_its_service_and_the_answer_its_client() -> None:
         side.connection.respond(1, [b"again"])
         await tick()
         assert len(side.carry()) == 1
-        assert desk.notes == ["1 bound from nowhere", "1 called 9"]
+        assert service.notes == ["1 bound from nowhere", "1 called 9"]
 
     play(scene)
 
 
 def test_answers_of_one_tick_leave_in_one_write() -> None:
     async def scene() -> None:
-        side = Side(share(Desk()))
+        side = Side(share(ManualService()))
         side.bind()
         for call in (1, 2, 3):
             side.call(call)
@@ -64,8 +64,8 @@ def test_answers_of_one_tick_leave_in_one_write() -> None:
 
 def test_a_call_that_is_cancelled_waits_and_one_that_is_forgotten_does_not() -> None:
     async def scene() -> None:
-        desk = Desk()
-        side = Side(share(desk))
+        service = ManualService()
+        side = Side(share(service))
         side.bind()
         side.call(1)
         side.call(2)
@@ -73,7 +73,7 @@ def test_a_call_that_is_cancelled_waits_and_one_that_is_forgotten_does_not() -> 
         side.carry()
         side.connection.data_received(encode_bare(PduType.ORPHANED, 2))
         side.connection.data_received(encode_bare(PduType.ORPHANED, 2))
-        assert desk.notes[-2:] == ["1 cancelled 1", "1 forgot 2"]
+        assert service.notes[-2:] == ["1 cancelled 1", "1 forgot 2"]
         side.connection.respond(2, [b"late"])
         side.connection.respond(1, [b"cancelled"])
         await tick()
@@ -83,8 +83,8 @@ def test_a_call_that_is_cancelled_waits_and_one_that_is_forgotten_does_not() -> 
 
 
 def test_the_management_interface_is_answered_without_a_service() -> None:
-    desk = Desk()
-    shared = share(desk)
+    service = ManualService()
+    shared = share(service)
     caller = Side(shared)
     caller.bind()
     caller.call(1)
@@ -99,12 +99,12 @@ def test_the_management_interface_is_answered_without_a_service() -> None:
     assert statistics.stub[:12] == pack("<III", 4, 4, 3)
     *_, refused = side.call(3, 99, b"")
     assert refused == Faulted(3, FaultStatus.OP_RANGE)
-    assert desk.notes == ["1 bound from nowhere", "1 called 7"]
+    assert service.notes == ["1 bound from nowhere", "1 called 7"]
 
 
 def test_a_client_that_breaks_the_protocol_learns_why_and_is_closed() -> None:
-    desk = Desk()
-    shared = share(desk)
+    service = ManualService()
+    shared = share(service)
     side = Side(shared)
     side.connection.data_received(b"GET / HTTP/1.1\r\nHost: here\r\n\r\n")
     assert side.transport.shut
@@ -119,11 +119,11 @@ def test_a_client_that_breaks_the_protocol_learns_why_and_is_closed() -> None:
     bound.connection.sweep(seconds(6))
     assert bound.transport.was_cut()
     bound.connection.connection_lost(None)
-    assert desk.notes[-2:] == ["2 lost", "association lost"]
+    assert service.notes[-2:] == ["2 lost", "association lost"]
 
 
 def test_one_client_too_many_is_closed() -> None:
-    shared = share(Desk(), most=1)
+    shared = share(ManualService(), most=1)
     first, second = Side(shared), Side(shared)
     assert first.transport.open
     assert second.transport.closed
@@ -132,43 +132,43 @@ def test_one_client_too_many_is_closed() -> None:
 
 
 def test_a_client_that_does_not_take_its_answers_is_not_read_from() -> None:
-    desk = Desk()
-    side = Side(share(desk))
+    service = ManualService()
+    side = Side(share(service))
     side.bind()
     side.connection.pause_writing()
     side.call(1)
-    assert desk.calls == []
+    assert service.calls == []
     assert not side.transport.reads()
     side.connection.resume_writing()
-    assert len(desk.calls) == 1
+    assert len(service.calls) == 1
     assert side.transport.reads()
 
 
 class TestTheEnd:
     def test_an_association_is_lost_with_its_last_connection(self) -> None:
-        desk = Desk()
-        shared = share(desk)
+        service = ManualService()
+        shared = share(service)
         first = Side(shared)
         association = first.bind()
         second = Side(shared, QMCOMM, association)
         assert second.bind() == association
-        desk.notes.clear()
+        service.notes.clear()
         first.connection.connection_lost(None)
-        assert desk.notes == ["1 lost"]
+        assert service.notes == ["1 lost"]
         second.connection.connection_lost(None)
-        assert desk.notes == ["1 lost", "2 lost", "association lost"]
+        assert service.notes == ["1 lost", "2 lost", "association lost"]
 
     def test_a_client_that_bound_nothing_of_a_service_is_not_lost_to_it(self) -> None:
-        desk = Desk()
-        side = Side(share(desk), MGMT)
+        service = ManualService()
+        side = Side(share(service), MGMT)
         side.bind()
         side.connection.connection_lost(None)
-        assert desk.notes == ["association lost"]
+        assert service.notes == ["association lost"]
 
     def test_an_answer_for_a_client_that_has_gone_is_dropped(self) -> None:
         async def scene() -> None:
-            desk = Desk()
-            side = Side(share(desk))
+            service = ManualService()
+            side = Side(share(service))
             side.bind()
             side.call(1)
             sent = len(side.transport.writes)
@@ -181,7 +181,7 @@ class TestTheEnd:
         play(scene)
 
     def test_a_client_must_bind_in_time(self) -> None:
-        shared = share(Desk())
+        shared = share(ManualService())
         silent, bound = Side(shared), Side(shared)
         bound.bind()
         for side in (silent, bound):
@@ -193,7 +193,7 @@ class TestTheEnd:
 
     @pytest.mark.parametrize("busy", [False, True])
     def test_a_client_without_a_call_may_be_idle_for_a_time(self, busy: bool) -> None:
-        side = Side(share(Desk()))
+        side = Side(share(ManualService()))
         side.bind()
         if busy:
             side.call(1)
@@ -204,7 +204,7 @@ class TestTheEnd:
 
     def test_a_client_that_has_something_open_may_be_idle(self) -> None:
         open_here: set[int] = set()
-        side = Side(share(Desk(), keeps=lambda association: association in open_here))
+        side = Side(share(ManualService(), keeps=lambda association: association in open_here))
         open_here.add(side.bind())
         side.connection.sweep(seconds(601))
         assert side.transport.open
@@ -214,8 +214,8 @@ class TestTheEnd:
 
     def test_a_drain_lets_calls_be_answered_and_takes_no_others(self) -> None:
         async def scene() -> None:
-            desk = Desk()
-            shared = share(desk)
+            service = ManualService()
+            shared = share(service)
             idle, busy = Side(shared), Side(shared)
             idle.bind()
             busy.bind()
@@ -235,11 +235,11 @@ class TestTheEnd:
 
 
 def test_more_calls_than_the_limit_are_refused_and_the_connection_stays() -> None:
-    desk = Desk()
-    side = Side(share(desk, limits=Limits(calls=2)))
+    service = ManualService()
+    side = Side(share(service, limits=Limits(calls=2)))
     side.bind()
     for call in (1, 2):
         assert side.call(call) == []
     assert side.call(3) == [Faulted(3, FaultStatus.SERVER_TOO_BUSY)]
-    assert len(desk.calls) == 2
+    assert len(service.calls) == 2
     assert side.transport.open

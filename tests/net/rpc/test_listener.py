@@ -22,7 +22,7 @@ from reliquary.wire.rpc.protection import Protection
 from reliquary.wire.rpc.statuses import FaultStatus
 from reliquary.wire.rpc.syntaxes import EPM, MGMT, QM2QM, QMCOMM
 from tests.net.http.harness import play, tick, until
-from tests.net.rpc.harness import PASSWORD, Caller, Desk, EchoDesk, caller, listening
+from tests.net.rpc.harness import PASSWORD, Caller, EchoService, ManualService, caller, listening
 
 MEGABYTE = 1024 * 1024
 
@@ -36,8 +36,8 @@ async def bound(client: Caller) -> int:
 @pytest.mark.spec("QP-002", "QP-006", "QP-012")
 def test_calls_are_answered_at_every_port() -> None:
     async def scene() -> None:
-        desk = EchoDesk()
-        async with listening({QM2QM: desk, QMCOMM: desk}) as (listener, port):
+        service = EchoService()
+        async with listening({QM2QM: service, QMCOMM: service}) as (listener, port):
             for number in (port, await listener.listen()):
                 async with caller(number) as client:
                     await bound(client)
@@ -53,8 +53,8 @@ def test_calls_are_answered_at_every_port() -> None:
 
 def test_a_long_request_and_a_long_answer_go_in_fragments() -> None:
     async def scene() -> None:
-        desk = EchoDesk()
-        async with listening({QM2QM: desk}) as (_, port), caller(port) as client:
+        service = EchoService()
+        async with listening({QM2QM: service}) as (_, port), caller(port) as client:
             await bound(client)
             stub = bytes(range(256)) * (4 * MEGABYTE // 256)
             assert await client.call(1, stub) == stub
@@ -66,8 +66,8 @@ def test_a_long_request_and_a_long_answer_go_in_fragments() -> None:
 
 def test_a_request_in_fragments_for_which_no_room_is_left_is_cut_off() -> None:
     async def scene() -> None:
-        desk, budget = EchoDesk(), Budget(bodies=MEGABYTE)
-        async with listening({QM2QM: desk}, budget=budget) as (listener, port):
+        service, budget = EchoService(), Budget(bodies=MEGABYTE)
+        async with listening({QM2QM: service}, budget=budget) as (listener, port):
             async with caller(port) as client:
                 await bound(client)
                 stub = bytes(2 * MEGABYTE)
@@ -88,8 +88,8 @@ def test_a_request_in_fragments_for_which_no_room_is_left_is_cut_off() -> None:
 @pytest.mark.parametrize("protection", [Protection.CONNECT, Protection.INTEGRITY, Protection.PRIVACY])
 def test_a_user_logs_on_and_the_calls_are_protected(auth_type: int, protection: Protection) -> None:
     async def scene() -> None:
-        desk = EchoDesk()
-        async with listening({QM2QM: desk}) as (_, port), caller(port) as client:
+        service = EchoService()
+        async with listening({QM2QM: service}) as (_, port), caller(port) as client:
             await client.bind(
                 auth_type=auth_type,
                 security=ntlm_client("alice", PASSWORD, auth_type, "localhost"),
@@ -97,7 +97,9 @@ def test_a_user_logs_on_and_the_calls_are_protected(auth_type: int, protection: 
             )
             for stub in (b"", b"a secret", bytes(100_000)):
                 assert await client.call(1, stub) == stub
-            assert {(called.user, called.protection) for _, called in desk.calls} == {("alice", protection)}
+            assert {(called.user, called.protection) for _, called in service.calls} == {
+                ("alice", protection)
+            }
 
     play(scene)
 
@@ -105,8 +107,8 @@ def test_a_user_logs_on_and_the_calls_are_protected(auth_type: int, protection: 
 @pytest.mark.parametrize("auth_type", [NTLM, SPNEGO])
 def test_a_wrong_password_opens_nothing(auth_type: int) -> None:
     async def scene() -> None:
-        desk = EchoDesk()
-        async with listening({QM2QM: desk}) as (_, port), caller(port) as client:
+        service = EchoService()
+        async with listening({QM2QM: service}) as (_, port), caller(port) as client:
             heard = await client.bind(
                 auth_type=auth_type,
                 security=ntlm_client("alice", "wrong", auth_type, "localhost"),
@@ -116,7 +118,7 @@ def test_a_wrong_password_opens_nothing(auth_type: int) -> None:
                 assert await client.call(1) == FaultStatus.ACCESS_DENIED
             else:
                 assert isinstance(heard, Closed)
-            assert desk.calls == []
+            assert service.calls == []
 
     play(scene)
 
@@ -124,11 +126,11 @@ def test_a_wrong_password_opens_nothing(auth_type: int) -> None:
 @pytest.mark.parametrize("auth_type", [NTLM, SPNEGO])
 def test_the_answer_to_a_wrong_password_waits_and_nothing_is_read_until_then(auth_type: int) -> None:
     async def scene() -> None:
-        desk, failures, logged = EchoDesk(), Failures(lambda: 10**9), list[str]()
+        service, failures, logged = EchoService(), Failures(lambda: 10**9), list[str]()
         for _ in range(AT_ONCE):
             failures.failed("127.0.0.1")
         guesses = Guesses(failures, lambda peer, _: logged.append(peer))
-        async with listening({QM2QM: desk}, guesses=guesses) as (listener, port), caller(port) as client:
+        async with listening({QM2QM: service}, guesses=guesses) as (listener, port), caller(port) as client:
             began = asyncio.get_running_loop().time()
             heard = await client.bind(
                 auth_type=auth_type,
@@ -138,7 +140,7 @@ def test_the_answer_to_a_wrong_password_waits_and_nothing_is_read_until_then(aut
             if isinstance(heard, Opened):  # after NTLM's last token there is no answer
                 assert await client.call(1) == FaultStatus.ACCESS_DENIED
             assert asyncio.get_running_loop().time() - began >= PACE / SECOND
-            assert (logged, desk.calls, listener.calls) == (["127.0.0.1"], [], 0)
+            assert (logged, service.calls, listener.calls) == (["127.0.0.1"], [], 0)
 
     play(scene)
 
@@ -146,10 +148,13 @@ def test_the_answer_to_a_wrong_password_waits_and_nothing_is_read_until_then(aut
 @pytest.mark.parametrize("auth_type", [NTLM, SPNEGO])
 def test_a_right_password_opens_nothing_while_too_many_wrong_ones_come(auth_type: int) -> None:
     async def scene() -> None:
-        desk, failures = EchoDesk(), Failures(lambda: 10**9)
+        service, failures = EchoService(), Failures(lambda: 10**9)
         while failures.failed("127.0.0.1") < LONGEST_WAIT / SECOND:
             pass
-        async with listening({QM2QM: desk}, guesses=Guesses(failures)) as (_, port), caller(port) as client:
+        async with (
+            listening({QM2QM: service}, guesses=Guesses(failures)) as (_, port),
+            caller(port) as client,
+        ):
             heard = await client.bind(
                 auth_type=auth_type,
                 security=ntlm_client("alice", PASSWORD, auth_type, "localhost"),
@@ -157,7 +162,7 @@ def test_a_right_password_opens_nothing_while_too_many_wrong_ones_come(auth_type
             )
             if isinstance(heard, Opened):
                 assert await client.call(1) == FaultStatus.ACCESS_DENIED
-            assert desk.calls == []
+            assert service.calls == []
 
     play(scene)
 
@@ -165,8 +170,8 @@ def test_a_right_password_opens_nothing_while_too_many_wrong_ones_come(auth_type
 @pytest.mark.spec("QP-004")
 def test_the_endpoint_mapper_tells_the_ports_and_serves_nothing_else() -> None:
     async def scene() -> None:
-        desk = EchoDesk()
-        async with listening({QM2QM: desk, QMCOMM: desk}) as (listener, port):
+        service = EchoService()
+        async with listening({QM2QM: service, QMCOMM: service}) as (listener, port):
             second = await listener.listen(interfaces=[QMCOMM])
             mapper = await listener.listen_as_mapper(port=0)
             for interface, ports in ((QM2QM, [port]), (QMCOMM, [port, second]), (MGMT, [])):
@@ -205,7 +210,7 @@ def test_the_server_says_its_name() -> None:
 def test_limits_of_connections_contexts_and_calls_are_kept() -> None:
     async def scene() -> None:
         options = {"connections": 2, "contexts": 1, "calls": 1}
-        async with listening({QM2QM: Desk()}, **options) as (listener, port), caller(port) as client:
+        async with listening({QM2QM: ManualService()}, **options) as (listener, port), caller(port) as client:
             assert isinstance(await client.bind(encodings=[NDR20]), Opened)
             client.ask(1)
             assert await client.call(2) == FaultStatus.SERVER_TOO_BUSY
@@ -223,8 +228,8 @@ def test_limits_of_connections_contexts_and_calls_are_kept() -> None:
 
 def test_a_client_that_crashed_is_noticed_by_the_network() -> None:
     async def scene() -> None:
-        desk = Desk()
-        async with listening({QM2QM: desk}) as (listener, port), caller(port) as client:
+        service = ManualService()
+        async with listening({QM2QM: service}) as (listener, port), caller(port) as client:
             await bound(client)
             (connection,) = listener._shared.connections.values()
             assert connection._transport is not None
@@ -237,9 +242,9 @@ def test_a_client_that_crashed_is_noticed_by_the_network() -> None:
 
 def test_all_connections_of_an_association_are_cut() -> None:
     async def scene() -> None:
-        desk = Desk()
+        service = ManualService()
         async with (
-            listening({QM2QM: desk}) as (listener, port),
+            listening({QM2QM: service}) as (listener, port),
             caller(port) as first,
             caller(port) as second,
             caller(port) as other,
@@ -247,12 +252,12 @@ def test_all_connections_of_an_association_are_cut() -> None:
             association = await bound(first)
             await second.bind(association=association)
             await bound(other)
-            desk.notes.clear()
+            service.notes.clear()
             listener.end_association(association)
             assert await first.is_cut()
             assert await second.is_cut()
-            await until(lambda: len(desk.notes) == 3)
-            assert sorted(desk.notes) == ["1 lost", "2 lost", "association lost"]
+            await until(lambda: len(service.notes) == 3)
+            assert sorted(service.notes) == ["1 lost", "2 lost", "association lost"]
             assert [each.connection for each in listener.clients()] == [3]
             for number in (1, 99):
                 listener.respond(number, 1, [b"late"])
@@ -263,50 +268,50 @@ def test_all_connections_of_an_association_are_cut() -> None:
 
 def test_a_listener_that_is_paused_reads_nothing() -> None:
     async def scene() -> None:
-        desk = EchoDesk()
-        async with listening({QM2QM: desk}) as (listener, port), caller(port) as client:
+        service = EchoService()
+        async with listening({QM2QM: service}) as (listener, port), caller(port) as client:
             await bound(client)
             listener.pause()
             client.ask(1, b"meanwhile")
             await tick(20)
-            assert desk.calls == []
+            assert service.calls == []
             listener.resume()
-            await until(lambda: desk.calls)
+            await until(lambda: service.calls)
 
     play(scene)
 
 
 def test_a_client_that_reads_no_answers_is_not_asked_for_more_and_is_cut_in_the_end() -> None:
     async def scene() -> None:
-        desk = EchoDesk()
-        async with listening({QM2QM: desk}) as (listener, port), caller(port) as client:
+        service = EchoService()
+        async with listening({QM2QM: service}) as (listener, port), caller(port) as client:
             await bound(client)
             stub = bytes(4 * MEGABYTE)
             for _ in range(12):
                 client.ask(1, stub)
-            await until(lambda: 1 <= len(desk.calls) < 12)
+            await until(lambda: 1 <= len(service.calls) < 12)
             for _ in range(50):
                 await asyncio.get_running_loop().run_in_executor(None, lambda: None)
-            assert len(desk.calls) < 12
+            assert len(service.calls) < 12
             now = listener._shared.now
             listener.sweep(now + seconds(61))
             listener.sweep(now + seconds(122))
             await until(lambda: listener.connections == 0)
-            assert "association lost" in desk.notes
+            assert "association lost" in service.notes
 
     play(scene)
 
 
 def test_a_drain_cuts_who_still_waits() -> None:
     async def scene() -> None:
-        desk = Desk()
-        async with listening({QM2QM: desk}) as (listener, port), caller(port) as client:
+        service = ManualService()
+        async with listening({QM2QM: service}) as (listener, port), caller(port) as client:
             await bound(client)
             client.ask(1)
-            await until(lambda: desk.calls)
+            await until(lambda: service.calls)
             assert await listener.drain(seconds(0.05)) == 1
             assert await client.is_cut()
-            assert desk.notes[-2:] == ["1 lost", "association lost"]
+            assert service.notes[-2:] == ["1 lost", "association lost"]
             with pytest.raises(OSError, match=r"refused|Connect call failed"):
                 await asyncio.open_connection("127.0.0.1", port)
 

@@ -14,7 +14,7 @@ from reliquary.protocols.rpc.security import SecurityRefused
 from reliquary.protocols.rpc.server import ServerConnection
 from reliquary.wire.rpc.protection import Protection
 from reliquary.wire.rpc.syntaxes import QM2QM
-from tests.net.http.harness import Glass
+from tests.net.http.harness import RecordingTransport
 from tests.net.rpc.dial_harness import no_user
 
 
@@ -26,7 +26,7 @@ class Both:
         self.lost: list[str] = []
         self.called: list[Called] = []
         self.traffic = Traffic()
-        self.glass = Glass()
+        self.transport = RecordingTransport()
         self.server = ServerConnection((QM2QM,), Associations(), Limits(), no_user, "2105")
         self.ours = CallingConnection(
             ClientConnection(QM2QM),
@@ -36,13 +36,13 @@ class Both:
         )
         self._sizes = sizes
         self._at = 0
-        self.ours.connection_made(self.glass)
+        self.ours.connection_made(self.transport)
         self.exchange()
 
     def exchange(self) -> None:
         """Carry bytes until neither side has more to say."""
-        while data := b"".join(self.glass.writes):
-            self.glass.writes.clear()
+        while data := b"".join(self.transport.writes):
+            self.transport.writes.clear()
             self.called += [each for each in self.server.receive(data) if isinstance(each, Called)]
             answer = b"".join(self.server.output())
             while answer and self.ours.usable:
@@ -74,7 +74,7 @@ def test_bytes_are_counted() -> None:
     before = (both.traffic.sent, both.traffic.received)
     assert min(before) > 0
     both.ours.call(1, 7, [b"ask"])
-    assert both.traffic.sent - before[0] == sum(map(len, both.glass.writes))
+    assert both.traffic.sent - before[0] == sum(map(len, both.transport.writes))
 
 
 @given(st.lists(st.integers(1, 4000), min_size=1, max_size=8).map(tuple), st.integers(0, 20_000))
@@ -109,7 +109,7 @@ def test_bytes_that_are_no_pdu_close_the_connection() -> None:
     both = Both()
     both.ours.data_received(b"\xff" * 16)
     assert len(both.lost) == 1
-    assert both.glass.is_closing()
+    assert both.transport.is_closing()
     both.ours.data_received(b"\xff" * 16)
     assert len(both.lost) == 1
 
@@ -126,7 +126,7 @@ def test_a_caller_may_close_it_while_answers_are_taken() -> None:
 
     both.ours = CallingConnection(rpc, close, lambda _, why: both.lost.append(why), both.traffic)
     both.server = ServerConnection((QM2QM,), Associations(), Limits(), no_user, "2105")
-    both.ours.connection_made(both.glass)
+    both.ours.connection_made(both.transport)
     both.exchange()
     for number in (1, 2):
         both.ours.call(number, 7, [b"ask"])
@@ -179,9 +179,9 @@ class NoLogin:
 def test_an_authentication_that_cannot_begin_is_a_lost_connection() -> None:
     lost: list[str] = []
     rpc = ClientConnection(QM2QM, security=NoLogin(), auth_type=10, protection=Protection.CONNECT)
-    glass = Glass()
+    transport = RecordingTransport()
     connection = CallingConnection(rpc, lambda *_: None, lambda _, why: lost.append(why), Traffic())
-    connection.connection_made(glass)
+    connection.connection_made(transport)
     assert lost == ["no authentication can be begun: an unknown user"]
-    assert glass.closed
-    assert not glass.writes
+    assert transport.closed
+    assert not transport.writes

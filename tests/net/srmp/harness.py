@@ -13,14 +13,14 @@ from reliquary.net.srmp.courier import Courier
 from reliquary.net.srmp.receiving import Receiving, nothing
 from reliquary.protocols.srmp.effects import Post
 from reliquary.protocols.srmp.events import PostAnswer, PostArrived, PostEnded
-from tests.net.endpoint_harness import DeafClerk, EndpointHarness, opened
+from tests.net.endpoint_harness import EndpointHarness, UnsignalledMachine, opened
 from tests.net.http.harness import until
 from tests.net.stream_server import stream_server
 
 LARGEST = 100_000
 
 
-class Clerk(DeafClerk):
+class ScriptedMachine(UnsignalledMachine):
     """Takes POSTs as a machine does, and answers 200 unless a test sets another answer."""
 
     def __init__(self) -> None:
@@ -34,19 +34,19 @@ class Clerk(DeafClerk):
         return Turn(effects=(Reply(event.to, self.answer),))
 
 
-class Office(EndpointHarness[Clerk]):
+class ServedEndpoint(EndpointHarness[ScriptedMachine]):
     """An endpoint on a free port."""
 
     def __init__(self, started: bool = True) -> None:
-        super().__init__(Clerk(), (PostArrived,), started)
+        super().__init__(ScriptedMachine(), (PostArrived,), started)
         self.receiving = Receiving(self.engine, self.state, LARGEST)
         mounts = (self.receiving.mount(), Mount(prefix="", handler=nothing))
         self.listener = Listener(mounts, limits=Limits(body_bytes=10 * LARGEST))
 
 
-def office(started: bool = True) -> AbstractAsyncContextManager[Office]:
+def served_endpoint(started: bool = True) -> AbstractAsyncContextManager[ServedEndpoint]:
     """Return an endpoint that is open."""
-    return opened(Office(started))
+    return opened(ServedEndpoint(started))
 
 
 Behaviour = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -127,7 +127,7 @@ def silent(posts: int) -> Callable[[Peer], Behaviour]:
     return behaviour
 
 
-class Desk:
+class CourierBench:
     """Sends POSTs by a courier, and notes how they ended."""
 
     def __init__(self, server: str, in_flight: int = 8, response_time: Duration = seconds(10)) -> None:  # noqa: B008
@@ -160,9 +160,9 @@ class Desk:
 
 
 @asynccontextmanager
-async def desk(server: str, **how: object) -> AsyncIterator[Desk]:
+async def courier_bench(server: str, **how: object) -> AsyncIterator[CourierBench]:
     """Yield a courier that is stopped at the end."""
-    made = Desk(server, **how)  # type: ignore[arg-type]
+    made = CourierBench(server, **how)  # type: ignore[arg-type]
     try:
         yield made
     finally:

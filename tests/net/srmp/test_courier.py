@@ -14,7 +14,16 @@ from reliquary.protocols.srmp.refusals import refusal_field
 from reliquary.queueing.model.message import MessageClass
 from reliquary.queueing.travel.failures import Failure
 from tests.net.http.harness import play, tick, until
-from tests.net.srmp.harness import OK, Behaviour, Peer, answering, desk, office, peer, silent
+from tests.net.srmp.harness import (
+    OK,
+    Behaviour,
+    Peer,
+    answering,
+    courier_bench,
+    peer,
+    served_endpoint,
+    silent,
+)
 from tests.ports import free_port
 
 CLOSE = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
@@ -58,11 +67,11 @@ def test_the_trace_of_a_message_stands_in_the_fields_of_http() -> None:
 @pytest.mark.spec("SR-001", "SR-290", "SR-310")
 def test_what_is_posted_arrives_at_an_endpoint_and_its_status_comes_back() -> None:
     async def scene() -> None:
-        async with office() as there, desk(f"http://127.0.0.1:{there.port}") as here:
+        async with served_endpoint() as there, courier_bench(f"http://127.0.0.1:{there.port}") as here:
             here.post(1, 2, 3)
             await here.wait_for(3)
             assert here.statuses == [(1, 200), (2, 200), (3, 200)]
-            assert [each.body for each in there.clerk.came] == [b"body 1", b"body 2", b"body 3"]
+            assert [each.body for each in there.machine.came] == [b"body 1", b"body 2", b"body 3"]
             assert here.courier.connections == there.listener.connections == 1
             assert here.courier.answers == {200: 3}
 
@@ -72,7 +81,7 @@ def test_what_is_posted_arrives_at_an_endpoint_and_its_status_comes_back() -> No
 @pytest.mark.spec("SR-311")
 def test_the_server_is_where_it_goes_and_the_host_is_whom_it_is_for() -> None:
     async def scene() -> None:
-        async with peer(answering()) as there, desk(there.server) as here:
+        async with peer(answering()) as there, courier_bench(there.server) as here:
             here.post(1)
             await here.wait_for(1)
             assert b"\r\nHost: beta.example\r\n" in there.heads[0]
@@ -82,7 +91,7 @@ def test_the_server_is_where_it_goes_and_the_host_is_whom_it_is_for() -> None:
 
 def test_several_go_before_the_first_is_answered_but_not_more_than_allowed() -> None:
     async def scene() -> None:
-        async with peer(silent(4)) as there, desk(there.server, in_flight=4) as here:
+        async with peer(silent(4)) as there, courier_bench(there.server, in_flight=4) as here:
             here.post(*range(1, 10))
             await until(lambda: len(there.bodies) == 4)
             assert len(here.courier.pipelines[1]._waiting) == 5
@@ -92,12 +101,12 @@ def test_several_go_before_the_first_is_answered_but_not_more_than_allowed() -> 
 
 def test_a_large_post_is_answered_before_the_next_one_is_sent() -> None:
     async def scene() -> None:
-        async with peer(silent(1)) as there, desk(there.server) as here:
+        async with peer(silent(1)) as there, courier_bench(there.server) as here:
             here.post(1, 2, 3, body=b"x" * PIPELINED_BYTES)
             await until(lambda: len(there.bodies) == 1)
             assert len(here.courier.pipelines[1]._waiting) == 2
             here.courier.stop()
-        async with peer(answering()) as there, desk(there.server) as here:
+        async with peer(answering()) as there, courier_bench(there.server) as here:
             here.post(1, 2, 3, body=b"x" * PIPELINED_BYTES)
             await here.wait_for(3)
             assert here.statuses == [(1, 200), (2, 200), (3, 200)]
@@ -107,7 +116,7 @@ def test_a_large_post_is_answered_before_the_next_one_is_sent() -> None:
 
 def test_sessions_have_connections_of_their_own() -> None:
     async def scene() -> None:
-        async with peer(silent(1), answering()) as there, desk(there.server) as here:
+        async with peer(silent(1), answering()) as there, courier_bench(there.server) as here:
             here.post(1, session=1)
             await until(lambda: len(there.bodies) == 1)
             here.post(2, session=2)
@@ -121,7 +130,7 @@ def test_sessions_have_connections_of_their_own() -> None:
 def test_any_status_is_an_answer_and_does_not_end_the_session() -> None:
     async def scene() -> None:
         answers = [b"HTTP/1.1 %d X\r\nContent-Length: 4\r\n\r\nbody" % each for each in (400, 500, 404, 302)]
-        async with peer(answering(*answers)) as there, desk(there.server) as here:
+        async with peer(answering(*answers)) as there, courier_bench(there.server) as here:
             here.post(1, 2, 3, 4)
             await here.wait_for(4)
             assert here.statuses == [(1, 400), (2, 500), (3, 404), (4, 302)]
@@ -133,7 +142,7 @@ def test_any_status_is_an_answer_and_does_not_end_the_session() -> None:
 def test_what_comes_before_the_answer_is_passed_over() -> None:
     async def scene() -> None:
         interim = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"
-        async with peer(answering(interim + OK, OK)) as there, desk(there.server) as here:
+        async with peer(answering(interim + OK, OK)) as there, courier_bench(there.server) as here:
             here.post(1, 2)
             await here.wait_for(2)
             assert here.statuses == [(1, 200), (2, 200)]
@@ -146,7 +155,7 @@ class TestReconnect:
 
     def test_a_connection_that_was_closed_while_idle_is_replaced(self) -> None:
         async def scene() -> None:
-            async with peer(answering(OK), answering()) as there, desk(there.server) as here:
+            async with peer(answering(OK), answering()) as there, courier_bench(there.server) as here:
                 here.post(1)
                 await here.wait_for(1)
                 await until(lambda: here.courier.connections == 0)
@@ -167,7 +176,7 @@ class TestReconnect:
             return serve
 
         async def scene() -> None:
-            async with peer(closing, answering()) as there, desk(there.server, in_flight=4) as here:
+            async with peer(closing, answering()) as there, courier_bench(there.server, in_flight=4) as here:
                 here.post(1)
                 await here.wait_for(1)
                 here.post(2, 3, 4)
@@ -179,7 +188,7 @@ class TestReconnect:
 
     def test_a_peer_that_hangs_up_after_each_answer_gets_one_at_a_time(self) -> None:
         async def scene() -> None:
-            async with peer(answering(CLOSE)) as there, desk(there.server) as here:
+            async with peer(answering(CLOSE)) as there, courier_bench(there.server) as here:
                 here.post(*range(1, 8))
                 await here.wait_for(7)
                 assert here.statuses == [(each, 200) for each in range(1, 8)]
@@ -192,7 +201,7 @@ class TestReconnect:
     def test_a_peer_that_answers_nothing_on_the_next_connection_either_is_lost(self) -> None:
         async def scene() -> None:
             hang_up = answering(b"")
-            async with peer(answering(OK), hang_up) as there, desk(there.server) as here:
+            async with peer(answering(OK), hang_up) as there, courier_bench(there.server) as here:
                 here.post(1, 2)
                 await here.wait_for(2)
                 assert here.statuses[0] == (1, 200)
@@ -203,7 +212,7 @@ class TestReconnect:
 
     def test_a_server_that_answers_without_a_request_is_disconnected(self) -> None:
         async def scene() -> None:
-            async with peer(answering(OK + OK), answering()) as there, desk(there.server) as here:
+            async with peer(answering(OK + OK), answering()) as there, courier_bench(there.server) as here:
                 here.post(1)
                 await here.wait_for(1)
                 await until(lambda: here.courier.connections == 0)
@@ -221,7 +230,7 @@ class TestFailure:
     @pytest.mark.spec("SR-293")
     def test_a_server_without_a_listener_is_no_connection(self) -> None:
         async def scene() -> None:
-            async with desk(f"http://127.0.0.1:{free_port()}") as here:
+            async with courier_bench(f"http://127.0.0.1:{free_port()}") as here:
                 here.post(1, 2)
                 await here.wait_for(2)
                 assert failures(here.ended) == [(1, Failure.NO_CONNECTION), (2, Failure.NO_CONNECTION)]
@@ -236,7 +245,7 @@ class TestFailure:
     )
     def test_a_malformed_address_is_a_failure(self, server: str) -> None:
         async def scene() -> None:
-            async with desk(server) as here:
+            async with courier_bench(server) as here:
                 here.post(1)
                 await here.wait_for(1)
                 assert failures(here.ended) == [(1, Failure.NO_ADDRESS)]
@@ -245,7 +254,7 @@ class TestFailure:
 
     def test_a_peer_that_hangs_up_at_once_loses_all_posts(self) -> None:
         async def scene() -> None:
-            async with peer(answering(b"")) as there, desk(there.server) as here:
+            async with peer(answering(b"")) as there, courier_bench(there.server) as here:
                 here.post(1, 2, 3)
                 await here.wait_for(3)
                 assert failures(here.ended) == [(each, Failure.LOST) for each in (1, 2, 3)]
@@ -265,7 +274,7 @@ class TestFailure:
     )
     def test_what_is_no_http_ends_the_first_and_those_behind_it(self, garbage: bytes) -> None:
         async def scene() -> None:
-            async with peer(answering(OK, garbage)) as there, desk(there.server) as here:
+            async with peer(answering(OK, garbage)) as there, courier_bench(there.server) as here:
                 here.post(1, 2, 3)
                 await here.wait_for(3)
                 assert here.statuses[0] == (1, 200)
@@ -275,7 +284,10 @@ class TestFailure:
 
     def test_a_post_with_half_an_answer_is_lost(self) -> None:
         async def scene() -> None:
-            async with peer(answering(b"HTTP/1.1 200 OK\r\nContent-Le")) as there, desk(there.server) as here:
+            async with (
+                peer(answering(b"HTTP/1.1 200 OK\r\nContent-Le")) as there,
+                courier_bench(there.server) as here,
+            ):
                 here.post(1)
                 await here.wait_for(1)
                 assert failures(here.ended) == [(1, Failure.LOST)]
@@ -286,7 +298,7 @@ class TestFailure:
         async def scene() -> None:
             size = ANSWER_BYTES + 1
             page = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % size + bytes(size)
-            async with peer(answering(OK, page)) as there, desk(there.server) as here:
+            async with peer(answering(OK, page)) as there, courier_bench(there.server) as here:
                 here.post(1, 2, 3)
                 await here.wait_for(3)
                 assert failures(here.ended[1:]) == [(2, Failure.LOST), (3, Failure.LOST)]
@@ -298,7 +310,10 @@ class TestFailure:
     @pytest.mark.spec("SR-290")
     def test_a_peer_that_never_answers_is_given_up_after_the_time(self) -> None:
         async def scene() -> None:
-            async with peer(silent(9)) as there, desk(there.server, response_time=seconds(0.05)) as here:
+            async with (
+                peer(silent(9)) as there,
+                courier_bench(there.server, response_time=seconds(0.05)) as here,
+            ):
                 here.post(1, 2)
                 await here.wait_for(2)
                 assert failures(here.ended) == [(1, Failure.TIMED_OUT), (2, Failure.LOST)]
@@ -309,7 +324,10 @@ class TestFailure:
 
     def test_each_answer_gives_the_next_one_its_time(self) -> None:
         async def scene() -> None:
-            async with peer(answering()) as there, desk(there.server, response_time=seconds(5)) as here:
+            async with (
+                peer(answering()) as there,
+                courier_bench(there.server, response_time=seconds(5)) as here,
+            ):
                 here.post(1)
                 await here.wait_for(1)
                 pipeline = here.courier.pipelines[1]
@@ -326,7 +344,7 @@ class TestFailure:
 
     def test_posts_that_come_after_a_failure_are_not_sent(self) -> None:
         async def scene() -> None:
-            async with peer(answering(b""), answering()) as there, desk(there.server) as here:
+            async with peer(answering(b""), answering()) as there, courier_bench(there.server) as here:
                 here.post(1)
                 await here.wait_for(1)
                 here.post(2)
@@ -339,7 +357,7 @@ class TestFailure:
 
     def test_a_message_that_makes_no_request_has_no_address(self) -> None:
         async def scene() -> None:
-            async with peer(answering()) as there, desk(there.server) as here:
+            async with peer(answering()) as there, courier_bench(there.server) as here:
                 here.courier.post(Post(1, 0, 1, there.server, "h", "/a b", "text/xml", b""))
                 here.post(2)
                 await here.wait_for(2)
@@ -353,7 +371,7 @@ class TestEnd:
 
     def test_nothing_is_reported_of_an_ended_session(self) -> None:
         async def scene() -> None:
-            async with peer(silent(2), answering()) as there, desk(there.server) as here:
+            async with peer(silent(2), answering()) as there, courier_bench(there.server) as here:
                 here.post(1, 2)
                 await until(lambda: len(there.bodies) == 2)
                 here.courier.end(EndSession(1, 0))
@@ -368,7 +386,7 @@ class TestEnd:
 
     def test_a_session_that_ends_while_it_connects_is_not_reported(self) -> None:
         async def scene() -> None:
-            async with peer(answering()) as there, desk(there.server) as here:
+            async with peer(answering()) as there, courier_bench(there.server) as here:
                 here.post(1)
                 here.courier.end(EndSession(1, 0))
                 await tick(5)
@@ -380,7 +398,7 @@ class TestEnd:
 
     def test_an_end_that_comes_late_leaves_the_next_session_alone(self) -> None:
         async def scene() -> None:
-            async with peer(answering()) as there, desk(there.server) as here:
+            async with peer(answering()) as there, courier_bench(there.server) as here:
                 here.post(1, epoch=0)
                 await here.wait_for(1)
                 here.post(2, epoch=1)
@@ -392,7 +410,7 @@ class TestEnd:
 
     def test_the_end_of_an_unknown_session_does_nothing(self) -> None:
         async def scene() -> None:
-            async with desk("http://127.0.0.1") as here:
+            async with courier_bench("http://127.0.0.1") as here:
                 here.courier.end(EndSession(9, 0))
                 assert here.courier.connections == 0
 
@@ -400,7 +418,7 @@ class TestEnd:
 
     def test_a_stop_hangs_up_everywhere_and_leaves_nothing_behind(self) -> None:
         async def scene() -> None:
-            async with office() as there, desk(f"http://127.0.0.1:{there.port}") as here:
+            async with served_endpoint() as there, courier_bench(f"http://127.0.0.1:{there.port}") as here:
                 for session in range(5):
                     here.post(1, session=session)
                 await here.wait_for(5)
@@ -419,7 +437,7 @@ def test_the_words_of_a_refusal_come_back() -> None:
     page = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 10\r\n\r\ngo\r\n away "
 
     async def scene() -> None:
-        async with peer(answering(ours, page)) as there, desk(there.server) as here:
+        async with peer(answering(ours, page)) as there, courier_bench(there.server) as here:
             here.post(1, 2)
             await here.wait_for(2)
             assert [(each.status, each.reason, each.why) for each in here.ended] == [

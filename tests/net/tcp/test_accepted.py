@@ -6,14 +6,14 @@ import pytest
 
 from reliquary.base.time import seconds
 from reliquary.net.tcp.accepted import ENGINE
-from tests.net.http.harness import Glass, play, tick, until
+from tests.net.http.harness import RecordingTransport, play, tick, until
 from tests.net.tcp.lines import LineConnection, Lines, accepting, client_of
 
 OWN = 4
 
 
-def connect(lines: Lines) -> tuple[LineConnection, Glass]:
-    connection, transport = LineConnection(lines), Glass()
+def connect(lines: Lines) -> tuple[LineConnection, RecordingTransport]:
+    connection, transport = LineConnection(lines), RecordingTransport()
     connection.connection_made(transport)
     return connection, transport
 
@@ -140,7 +140,7 @@ def test_a_connection_that_was_closed_and_has_sent_all_lingers_for_a_moment_only
 @pytest.mark.parametrize("tls", [False, True])
 def test_a_client_may_send_for_a_moment_after_its_last_answer(tls: bool) -> None:
     lines = Lines(10, seconds(60), 0)
-    connection, transport = LineConnection(lines), Glass(tls=tls)
+    connection, transport = LineConnection(lines), RecordingTransport(tls=tls)
     connection.connection_made(transport)
     connection.pause()
     connection.hear_out()

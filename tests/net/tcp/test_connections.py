@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from reliquary.base.time import seconds
-from tests.net.http.harness import Glass
+from tests.net.http.harness import RecordingTransport
 from tests.net.tcp.lines import LineConnection, Lines
 
 
-def connect(lines: Lines) -> tuple[LineConnection, Glass]:
-    connection, transport = LineConnection(lines), Glass()
+def connect(lines: Lines) -> tuple[LineConnection, RecordingTransport]:
+    connection, transport = LineConnection(lines), RecordingTransport()
     connection.connection_made(transport)
     return connection, transport
 

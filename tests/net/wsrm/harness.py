@@ -18,7 +18,7 @@ from reliquary.net.wsrm.receiving import Receiving
 from reliquary.protocols.wsrm.events import CallerLeft, PostAnswer, PostArrived
 from reliquary.protocols.wsrm.settings import EndpointSettings, WsrmSettings
 from reliquary.queueing.model.message import NO_GUID
-from tests.net.endpoint_harness import DeafClerk, EndpointHarness, opened
+from tests.net.endpoint_harness import EndpointHarness, UnsignalledMachine, opened
 from tests.net.http.harness import echo, everywhere
 
 LARGEST = 100_000
@@ -32,7 +32,7 @@ def taken(_: PostArrived) -> PostAnswer | None:
     return PostAnswer(202)
 
 
-class Clerk(DeafClerk):
+class ScriptedMachine(UnsignalledMachine):
     """Takes envelopes as the machine does; None is no answer yet."""
 
     def __init__(self) -> None:
@@ -54,13 +54,13 @@ class Clerk(DeafClerk):
         return Turn(effects=tuple(late if answer is None else [*late, Reply(event.to, answer)]))
 
 
-class Office(EndpointHarness[Clerk]):
+class ServedEndpoint(EndpointHarness[ScriptedMachine]):
     """An endpoint on a free port."""
 
     def __init__(
         self, started: bool = True, users: tuple[User, ...] = (), settings: WsrmSettings = SETTINGS
     ) -> None:
-        super().__init__(Clerk(), (PostArrived, CallerLeft), started)
+        super().__init__(ScriptedMachine(), (PostArrived, CallerLeft), started)
         known = Users(NO_GUID, users)
         failures = Failures(RealClock().monotonic)
         self.passwords = Passwords(known, failures, SystemChance())
@@ -72,8 +72,8 @@ class Office(EndpointHarness[Clerk]):
         self.listener = Listener(mounts, limits=Limits(body_bytes=10 * LARGEST))
 
 
-def office(
+def served_endpoint(
     started: bool = True, users: tuple[User, ...] = (), settings: WsrmSettings = SETTINGS
-) -> AbstractAsyncContextManager[Office]:
+) -> AbstractAsyncContextManager[ServedEndpoint]:
     """Return an endpoint that is open."""
-    return opened(Office(started, users, settings))
+    return opened(ServedEndpoint(started, users, settings))

@@ -17,14 +17,14 @@ from reliquary.protocols.wsrm.events import PostAnswer, PostEnded
 from reliquary.queueing.travel.failures import Failure
 from tests.net.http.harness import play, tick, until
 from tests.net.httpr.harness import answering, http, http_chunked, serving, silent
-from tests.net.wsrm.harness import LARGEST, office
+from tests.net.wsrm.harness import LARGEST, served_endpoint
 from tests.ports import free_port
 
 ENVELOPE = http(b"<ack/>", b"Content-Type: text/xml; charset=utf-8")
 NOTHING = http(b"", status=b"202 Accepted")
 
 
-class Desk:
+class CourierBench:
     """Sends POSTs by a courier, and notes how they ended."""
 
     def __init__(
@@ -58,9 +58,9 @@ class Desk:
 
 
 @asynccontextmanager
-async def desk(port: int, **how: object) -> AsyncIterator[Desk]:
+async def courier_bench(port: int, **how: object) -> AsyncIterator[CourierBench]:
     """Yield a courier that is stopped at the end."""
-    made = Desk(port, **how)  # type: ignore[arg-type]
+    made = CourierBench(port, **how)  # type: ignore[arg-type]
     try:
         yield made
     finally:
@@ -117,8 +117,8 @@ class TestResponses:
 
     def test_what_is_posted_arrives_at_an_endpoint_and_its_answer_comes_back(self) -> None:
         async def scene() -> None:
-            async with office() as there, desk(there.port) as here:
-                there.clerk.answer = lambda event: PostAnswer(200, "text/xml", b"<r>" + event.body)
+            async with served_endpoint() as there, courier_bench(there.port) as here:
+                there.machine.answer = lambda event: PostAnswer(200, "text/xml", b"<r>" + event.body)
                 here.post(1, 2, 3)
                 await here.wait_for(3)
                 assert [each.body for each in here.ended] == [b"<r>body 1", b"<r>body 2", b"<r>body 3"]
@@ -132,7 +132,10 @@ class TestResponses:
         fault = http(b"<fault/>", b"content-TYPE: text/xml", status=b"500 No")
 
         async def scene() -> None:
-            async with serving(answering(ENVELOPE, NOTHING, fault)) as there, desk(there.port) as here:
+            async with (
+                serving(answering(ENVELOPE, NOTHING, fault)) as there,
+                courier_bench(there.port) as here,
+            ):
                 here.post(1, 2, 3)
                 await here.wait_for(3)
                 assert here.ended == [
@@ -145,7 +148,10 @@ class TestResponses:
 
     def test_a_body_in_chunks_is_joined(self) -> None:
         async def scene() -> None:
-            async with serving(answering(http_chunked(b"0123456789", 3))) as there, desk(there.port) as here:
+            async with (
+                serving(answering(http_chunked(b"0123456789", 3))) as there,
+                courier_bench(there.port) as here,
+            ):
                 here.post(1)
                 await here.wait_for(1)
                 assert here.ended[0].body == b"0123456789"
@@ -157,7 +163,7 @@ class TestResponses:
         page = http(b"x" * (LARGEST + over))
 
         async def scene() -> None:
-            async with serving(answering(page, page)) as there, desk(there.port) as here:
+            async with serving(answering(page, page)) as there, courier_bench(there.port) as here:
                 here.post(1, 2)
                 await here.wait_for(2)
                 if over:
@@ -171,7 +177,7 @@ class TestResponses:
 
     def test_connections_to_addresses_have_negative_numbers_and_connections_of_their_own(self) -> None:
         async def scene() -> None:
-            async with serving(silent(1), answering(NOTHING)) as there, desk(there.port) as here:
+            async with serving(silent(1), answering(NOTHING)) as there, courier_bench(there.port) as here:
                 here.post(1, connection=1)
                 await until(lambda: len(there.bodies) == 1)
                 here.post(2, connection=-1)
@@ -190,7 +196,7 @@ class TestFailures:
 
     def test_a_server_without_a_listener_is_no_connection(self) -> None:
         async def scene() -> None:
-            async with desk(free_port()) as here:
+            async with courier_bench(free_port()) as here:
                 here.post(1, 2)
                 await here.wait_for(2)
                 here.post(3)
@@ -203,7 +209,7 @@ class TestFailures:
         cut = b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n01"
 
         async def scene() -> None:
-            async with serving(answering(cut)) as there, desk(there.port) as here:
+            async with serving(answering(cut)) as there, courier_bench(there.port) as here:
                 here.post(1, 2)
                 await here.wait_for(2)
                 assert here.failures == [(1, Failure.LOST), (2, Failure.LOST)]
@@ -213,7 +219,10 @@ class TestFailures:
 
     def test_a_connection_that_had_worked_is_replaced_and_the_post_sent_again(self) -> None:
         async def scene() -> None:
-            async with serving(answering(NOTHING), answering(NOTHING)) as there, desk(there.port) as here:
+            async with (
+                serving(answering(NOTHING), answering(NOTHING)) as there,
+                courier_bench(there.port) as here,
+            ):
                 here.post(1)
                 await here.wait_for(1)
                 here.post(2)
@@ -225,7 +234,10 @@ class TestFailures:
 
     def test_a_peer_that_says_nothing_is_too_late(self) -> None:
         async def scene() -> None:
-            async with serving(silent(1)) as there, desk(there.port, response_time=seconds(0.01)) as here:
+            async with (
+                serving(silent(1)) as there,
+                courier_bench(there.port, response_time=seconds(0.01)) as here,
+            ):
                 here.post(1)
                 await here.wait_for(1)
                 assert here.failures == [(1, Failure.TIMED_OUT)]
@@ -235,12 +247,12 @@ class TestFailures:
 
     def test_what_makes_no_request_of_http_is_not_sent(self) -> None:
         async def scene() -> None:
-            async with office() as there, desk(there.port) as here:
+            async with served_endpoint() as there, courier_bench(there.port) as here:
                 here.courier.post(Post(1, 0, 1, here.url, "text/ä", "", b""))
                 here.courier.post(Post(2, 0, 2, "ftp://far.example", "text/xml", "", b""))
                 await here.wait_for(2)
                 assert sorted(here.failures) == [(1, Failure.NO_ADDRESS), (2, Failure.NO_ADDRESS)]
-                assert not there.clerk.came
+                assert not there.machine.came
 
         play(scene)
 
@@ -250,7 +262,7 @@ class TestEpochs:
 
     def test_what_was_hung_up_is_not_reported(self) -> None:
         async def scene() -> None:
-            async with serving(silent(1), answering(NOTHING)) as there, desk(there.port) as here:
+            async with serving(silent(1), answering(NOTHING)) as there, courier_bench(there.port) as here:
                 here.post(1, epoch=1)
                 await until(lambda: there.bodies)
                 here.courier.hang_up(HangUp(1, 1))
@@ -265,7 +277,7 @@ class TestEpochs:
 
     def test_much_that_is_unanswered_stops_what_is_behind_it(self) -> None:
         async def scene() -> None:
-            async with serving(silent(2)) as there, desk(there.port) as here:
+            async with serving(silent(2)) as there, courier_bench(there.port) as here:
                 here.post(1, body=b"x" * PIPELINED_BYTES)
                 here.post(2)
                 await until(lambda: len(there.bodies) == 1)
@@ -284,7 +296,7 @@ def test_a_failure_is_either_sent_or_not() -> None:
 
 def test_the_trace_of_a_message_stands_in_a_field_of_http() -> None:
     context = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-    courier = Desk(1).courier
+    courier = CourierBench(1).courier
     plain = Post(1, 0, 1, "http://b.example/wsrm/q", "text/xml", "", b"<e/>")
     traced = Post(1, 0, 1, "http://b.example/wsrm/q", "text/xml", "", b"<e/>", context)
     field = b"traceparent: %b\r\n" % context.encode()

@@ -19,7 +19,7 @@ from reliquary.queueing.model.security.principals import ANONYMOUS
 from tests.net.http.harness import Wire, chunked, echo, everywhere, play, post, tick, until, wire
 from tests.net.identity.cheap_hash import basic, cheap_hash
 from tests.net.srmp.certificates import Authority, serving
-from tests.net.wsrm.harness import CLOSED, LARGEST, Office, office
+from tests.net.wsrm.harness import CLOSED, LARGEST, ServedEndpoint, served_endpoint
 
 PATH = "/wsrm/orders"
 TYPE = "Content-Type: application/soap+xml; charset=utf-8"
@@ -42,14 +42,14 @@ class TestEnvelopes:
 
     def test_a_post_is_handed_on_and_answered_as_the_machine_says(self) -> None:
         async def scene() -> None:
-            async with office() as here, wire(here.port) as client:
-                here.clerk.answer = lambda _: PostAnswer(200, "text/xml; charset=utf-8", b"<e/>")
+            async with served_endpoint() as here, wire(here.port) as client:
+                here.machine.answer = lambda _: PostAnswer(200, "text/xml; charset=utf-8", b"<e/>")
                 client.send(post(PATH, b"<a/>", TYPE, "Connection: close"))
                 head, body = await whole(client)
                 assert head.startswith(b"HTTP/1.1 200 ")
                 assert b"content-type: text/xml; charset=utf-8" in head
                 assert body == b"<e/>"
-                [came] = here.clerk.came
+                [came] = here.machine.came
                 assert came.endpoint == "orders"
                 assert came.content_type == "application/soap+xml; charset=utf-8"
                 assert (came.body, came.by, came.peer, came.secure) == (
@@ -64,7 +64,7 @@ class TestEnvelopes:
 
     def test_an_answer_without_an_envelope_has_no_type(self) -> None:
         async def scene() -> None:
-            async with office() as here, wire(here.port) as client:
+            async with served_endpoint() as here, wire(here.port) as client:
                 client.send(post(PATH, b"<a/>", TYPE, "Connection: close"))
                 head, body = await whole(client)
                 assert head.startswith(b"HTTP/1.1 202 ")
@@ -84,26 +84,26 @@ class TestEnvelopes:
     )
     def test_the_endpoint_is_the_rest_of_the_path(self, path: str, endpoint: str) -> None:
         async def scene() -> None:
-            async with office() as here, wire(here.port) as client:
+            async with served_endpoint() as here, wire(here.port) as client:
                 client.send(post(path))
                 assert (await client.read())[0] == 202
-                assert here.clerk.came[0].endpoint == endpoint
+                assert here.machine.came[0].endpoint == endpoint
 
         play(scene)
 
     def test_another_path_is_not_ours(self) -> None:
         async def scene() -> None:
-            async with office() as here, wire(here.port) as client:
+            async with served_endpoint() as here, wire(here.port) as client:
                 client.send(post("/wsrmx/orders", b"x"))
                 assert await client.read() == (200, b"POST /wsrmx/orders x")
-                assert not here.clerk.came
+                assert not here.machine.came
 
         play(scene)
 
     def test_pipelined_posts_are_answered_in_their_order(self) -> None:
         async def scene() -> None:
-            async with office() as here, wire(here.port) as client:
-                here.clerk.answer = lambda event: PostAnswer(200, "text/xml", event.body)
+            async with served_endpoint() as here, wire(here.port) as client:
+                here.machine.answer = lambda event: PostAnswer(200, "text/xml", event.body)
                 client.send(b"".join(post(PATH, b"%d" % number) for number in range(50)))
                 for number in range(50):
                     assert await client.read() == (200, b"%d" % number)
@@ -112,10 +112,10 @@ class TestEnvelopes:
 
     def test_a_body_in_chunks_is_a_body(self) -> None:
         async def scene() -> None:
-            async with office() as here, wire(here.port) as client:
+            async with served_endpoint() as here, wire(here.port) as client:
                 client.send(chunked(b"abc", b"def").replace(b"/chunks", PATH.encode()))
                 assert (await client.read())[0] == 202
-                assert here.clerk.came[0].body == b"abcdef"
+                assert here.machine.came[0].body == b"abcdef"
 
         play(scene)
 
@@ -124,11 +124,11 @@ class TestEnvelopes:
         context = serving(authority.vouch("mq.example"))
 
         async def scene() -> None:
-            made = Office()
+            made = ServedEndpoint()
             made.listener = Listener((made.receiving.mount(), everywhere(echo)), tls=context)
             await made.open()
             await ask_over_tls(made.port, authority.file, post(PATH))
-            assert [came.secure for came in made.clerk.came] == [True]
+            assert [came.secure for came in made.machine.came] == [True]
             await made.close()
 
         play(scene)
@@ -137,8 +137,8 @@ class TestEnvelopes:
         self, caplog: pytest.LogCaptureFixture
     ) -> None:
         async def scene() -> None:
-            async with office() as here, wire(here.port) as client:
-                here.clerk.answer = lambda _: PostAnswer(500, "text/xml", b"<f/>", "there is no queue")
+            async with served_endpoint() as here, wire(here.port) as client:
+                here.machine.answer = lambda _: PostAnswer(500, "text/xml", b"<f/>", "there is no queue")
                 client.send(post(PATH))
                 assert await client.read() == (500, b"<f/>")
                 assert here.receiving.answers == {500: 1}
@@ -163,30 +163,30 @@ class TestHeldResponses:
 
     def test_a_response_leaves_when_the_machine_answers(self) -> None:
         async def scene() -> None:
-            async with office() as here, wire(here.port) as client, wire(here.port) as other:
-                here.clerk.answer = lambda event: None if event.body == b"held" else PostAnswer(202)
+            async with served_endpoint() as here, wire(here.port) as client, wire(here.port) as other:
+                here.machine.answer = lambda event: None if event.body == b"held" else PostAnswer(202)
                 client.send(post(PATH, b"held"))
-                await until(lambda: here.clerk.came)
+                await until(lambda: here.machine.came)
                 assert here.receiving.waiting == 1
-                here.clerk.late = [Reply(here.clerk.came[0].to, PostAnswer(200, "text/xml", b"<r/>"))]
+                here.machine.late = [Reply(here.machine.came[0].to, PostAnswer(200, "text/xml", b"<r/>"))]
                 other.send(post(PATH, b"next"))
                 assert (await other.read())[0] == 202
                 assert await client.read() == (200, b"<r/>")
                 assert here.receiving.waiting == 0
-                assert here.clerk.left == []
+                assert here.machine.left == []
 
         play(scene)
 
     def test_a_client_that_leaves_is_reported_once(self) -> None:
         async def scene() -> None:
-            async with office() as here:
-                here.clerk.answer = lambda _: None
+            async with served_endpoint() as here:
+                here.machine.answer = lambda _: None
                 async with wire(here.port) as client:
                     client.send(post(PATH, b"held"))
-                    await until(lambda: here.clerk.came)
-                await until(lambda: here.clerk.left)
+                    await until(lambda: here.machine.came)
+                await until(lambda: here.machine.left)
                 await tick(5)
-                assert here.clerk.left == [here.clerk.came[0].to]
+                assert here.machine.left == [here.machine.came[0].to]
                 assert here.receiving.waiting == 0
                 assert not here.engine._callers
 
@@ -194,35 +194,35 @@ class TestHeldResponses:
 
     def test_a_client_that_was_answered_is_not_reported(self) -> None:
         async def scene() -> None:
-            async with office() as here:
+            async with served_endpoint() as here:
                 async with wire(here.port) as client:
                     client.send(post(PATH))
                     assert (await client.read())[0] == 202
                 await until(lambda: here.listener.connections == 0)
-                assert here.clerk.left == []
+                assert here.machine.left == []
 
         play(scene)
 
     def test_a_client_that_leaves_a_stopped_engine_is_not_reported(self) -> None:
         async def scene() -> None:
-            async with office() as here:
-                here.clerk.answer = lambda _: None
+            async with served_endpoint() as here:
+                here.machine.answer = lambda _: None
                 async with wire(here.port) as client:
                     client.send(post(PATH, b"held"))
-                    await until(lambda: here.clerk.came)
+                    await until(lambda: here.machine.came)
                     here.engine._accepting = False
                 await until(lambda: here.receiving.waiting == 0)
                 here.engine._accepting = True
-                assert here.clerk.left == []
+                assert here.machine.left == []
 
         play(scene)
 
     def test_a_server_that_has_stopped_answers_those_who_still_wait(self) -> None:
         async def scene() -> None:
-            async with office() as here, wire(here.port) as client:
-                here.clerk.answer = lambda _: None
+            async with served_endpoint() as here, wire(here.port) as client:
+                here.machine.answer = lambda _: None
                 client.send(post(PATH, b"held"))
-                await until(lambda: here.clerk.came)
+                await until(lambda: here.machine.came)
                 here.receiving.finish()
                 assert await client.read() == (503, b"the server is stopping\n")
                 assert here.receiving.waiting == 0
@@ -246,7 +246,7 @@ class TestDescriptions:
         monkeypatch.setattr("reliquary.net.wsrm.receiving.wsdl", describe)
 
         async def scene() -> None:
-            async with office() as here, wire(here.port) as client:
+            async with served_endpoint() as here, wire(here.port) as client:
                 client.send(get(f"/wsrm/private%24/a%20b?{query}"))
                 head, body = await whole(client)
                 assert head.startswith(b"HTTP/1.1 200 ")
@@ -272,7 +272,7 @@ class TestDescriptions:
         self, host: str, origin: str
     ) -> None:
         async def scene() -> None:
-            async with office() as here, wire(here.port) as client:
+            async with served_endpoint() as here, wire(here.port) as client:
                 client.send(get(f"{PATH}?wsdl", host))
                 _, body = await whole(client)
                 assert f'"{origin}{PATH}"'.encode() in body
@@ -281,7 +281,7 @@ class TestDescriptions:
 
     def test_a_person_gets_a_sentence_with_the_address_of_the_description(self) -> None:
         async def scene() -> None:
-            async with office() as here, wire(here.port) as client:
+            async with served_endpoint() as here, wire(here.port) as client:
                 client.send(get(PATH))
                 head, body = await whole(client)
                 assert head.startswith(b"HTTP/1.1 200 ")
@@ -292,7 +292,7 @@ class TestDescriptions:
 
     def test_head_is_get_without_a_body(self) -> None:
         async def scene() -> None:
-            async with office() as here, wire(here.port) as client:
+            async with served_endpoint() as here, wire(here.port) as client:
                 client.send(get(f"{PATH}?wsdl", method="HEAD"))
                 head, body = await whole(client)
                 assert head.startswith(b"HTTP/1.1 200 ")
@@ -303,7 +303,7 @@ class TestDescriptions:
     @pytest.mark.parametrize("path", ["/wsrm/out", "/wsrm/"])
     def test_what_is_no_endpoint_has_no_description(self, path: str) -> None:
         async def scene() -> None:
-            async with office(settings=CLOSED) as here, wire(here.port) as client:
+            async with served_endpoint(settings=CLOSED) as here, wire(here.port) as client:
                 client.send(get(f"{path}?wsdl"))
                 head, body = await whole(client)
                 assert head.startswith(b"HTTP/1.1 404 ")
@@ -318,7 +318,7 @@ class TestRefusals:
 
     def test_another_method_is_405(self) -> None:
         async def scene() -> None:
-            async with office() as here:
+            async with served_endpoint() as here:
                 for method in ("PUT", "DELETE", "OPTIONS"):
                     async with wire(here.port) as client:
                         client.send(get(PATH, method=method))
@@ -326,7 +326,7 @@ class TestRefusals:
                         assert head.startswith(b"HTTP/1.1 405 ")
                         assert b"allow: GET, HEAD, POST" in head
                         assert body == f"{method} is not for this path\n".encode()
-                assert not here.clerk.came
+                assert not here.machine.came
                 assert here.receiving.answers == {405: 3}
 
         play(scene)
@@ -338,30 +338,30 @@ class TestRefusals:
         )
 
         async def scene() -> None:
-            async with office(users=(ADA,)) as here, wire(here.port) as client:
+            async with served_endpoint(users=(ADA,)) as here, wire(here.port) as client:
                 client.send(request_)
                 head, _ = await whole(client)
                 assert head.startswith(b"HTTP/1.1 401 ")
                 assert b'www-authenticate: Bearer realm="reliquary"' in head
-                assert not here.clerk.came
+                assert not here.machine.came
 
         play(scene)
 
     def test_a_user_is_known_by_the_token(self) -> None:
         async def scene() -> None:
-            async with office(users=(ADA,)) as here, wire(here.port) as client:
+            async with served_endpoint(users=(ADA,)) as here, wire(here.port) as client:
                 client.send(post(PATH, b"x", "Authorization: Bearer secret"))
                 assert (await client.read())[0] == 202
                 client.send(post(PATH, b"x"))
                 assert (await client.read())[0] == 202
-                assert here.clerk.came[0].by.name == "ada"
-                assert here.clerk.came[1].by == ANONYMOUS
+                assert here.machine.came[0].by.name == "ada"
+                assert here.machine.came[1].by == ANONYMOUS
 
         play(scene)
 
     def test_a_user_is_known_by_name_and_password(self) -> None:
         async def scene() -> None:
-            async with office(users=(EVE,)) as here, wire(here.port) as client:
+            async with served_endpoint(users=(EVE,)) as here, wire(here.port) as client:
                 for _ in range(2):
                     client.send(post(PATH, b"x", basic("eve", "open sesame")))
                     assert (await client.read())[0] == 202
@@ -369,27 +369,27 @@ class TestRefusals:
                 head, _ = await whole(client)
                 assert head.startswith(b"HTTP/1.1 401 ")
                 assert b"www-authenticate: Basic " in head
-                assert [came.by.name for came in here.clerk.came] == ["eve", "eve"]
+                assert [came.by.name for came in here.machine.came] == ["eve", "eve"]
 
         play(scene)
 
     def test_a_page_of_another_site_is_403(self) -> None:
         async def scene() -> None:
-            async with office() as here, wire(here.port) as client:
+            async with served_endpoint() as here, wire(here.port) as client:
                 client.send(post(PATH, b"x", "Origin: http://evil.example"))
                 assert (await client.read())[0] == 403
-                assert not here.clerk.came
+                assert not here.machine.came
 
         play(scene)
 
     def test_a_length_over_the_limit_is_413_before_the_body_comes(self) -> None:
         async def scene() -> None:
-            async with office() as here, wire(here.port) as client:
+            async with served_endpoint() as here, wire(here.port) as client:
                 client.send(
                     f"POST {PATH} HTTP/1.1\r\nHost: h\r\nContent-Length: {LARGEST + 1}\r\n\r\n".encode()
                 )
                 assert await client.read() == (413, b"")
-                assert not here.clerk.came
+                assert not here.machine.came
                 assert here.receiving.answers == {413: 1}
 
         play(scene)
@@ -397,28 +397,28 @@ class TestRefusals:
     def test_a_body_that_came_with_its_head_has_the_limit_too(self) -> None:
         async def scene() -> None:
             small = WsrmSettings(largest_message=4)
-            async with office(settings=small) as here, wire(here.port) as client:
+            async with served_endpoint(settings=small) as here, wire(here.port) as client:
                 client.send(post(PATH, b"12345"))
                 assert (await client.read())[0] == 413
                 client.send(post(PATH, b"1234"))
                 assert (await client.read())[0] == 202
-                assert [came.body for came in here.clerk.came] == [b"1234"]
+                assert [came.body for came in here.machine.came] == [b"1234"]
 
         play(scene)
 
     def test_a_server_that_stops_is_503(self) -> None:
         async def scene() -> None:
-            async with office() as here, wire(here.port) as client:
+            async with served_endpoint() as here, wire(here.port) as client:
                 here.receiving.stop()
                 client.send(post(PATH))
                 assert await client.read() == (503, b"the server is stopping\n")
-                assert not here.clerk.came
+                assert not here.machine.came
 
         play(scene)
 
     def test_an_engine_that_has_stopped_is_503(self) -> None:
         async def scene() -> None:
-            async with office() as here, wire(here.port) as client:
+            async with served_endpoint() as here, wire(here.port) as client:
                 here.engine._accepting = False
                 client.send(post(PATH))
                 assert await client.read() == (503, b"the server is stopping\n")
@@ -429,15 +429,15 @@ class TestRefusals:
 
     def test_a_manager_that_is_not_ready_is_503(self) -> None:
         async def scene() -> None:
-            async with office(started=False) as here, wire(here.port) as client:
+            async with served_endpoint(started=False) as here, wire(here.port) as client:
                 client.send(post(PATH))
                 assert await client.read() == (503, b"the queue manager is not ready\n")
-                assert not here.clerk.came
+                assert not here.machine.came
 
         play(scene)
 
 
 def test_an_answer_of_another_kind_is_an_error_of_ours() -> None:
-    made = Office()
+    made = ServedEndpoint()
     with pytest.raises(AssertionError, match="no answer to a POST"):
         made.receiving._answer(None, PostArrived(1, "", "", b""))  # type: ignore[arg-type]

@@ -207,7 +207,7 @@ def test_a_label_may_have_all_that_xml_can_say() -> None:
     label = "tab\t line\n & < > \" ' ä € 😀 \ufffd"
     answer = exchange.send(WEB, b"m", label=label, acknowledgements=FULL, administration_queue=ADMIN)
     assert answer.status is HResult.OK
-    (sent,) = exchange.clerk.sending
+    (sent,) = exchange.manual_carrier.sending
     assert isinstance(sent.message, Message)
     assert sent.message.label == label
 

@@ -96,7 +96,9 @@ def test_carriers_are_notified_in_the_turn_of_the_restore_and_an_administrator_i
     exchange = restored(Exchange())
     era = exchange.state.identity().era
     assert era is not None
-    assert [each for each in exchange.clerk.received if isinstance(each, EraBegan)] == [EraBegan(era)]
+    assert [each for each in exchange.manual_carrier.received if isinstance(each, EraBegan)] == [
+        EraBegan(era)
+    ]
     assert [warning.what for warning in exchange.warnings] == ["the store was restored, era 1 begins"]
 
 
@@ -109,7 +111,7 @@ def test_a_carrier_gets_a_mark_with_messages_from_before_the_restore() -> None:
     restored(exchange)
     exchange.end(Outcome.DELIVERED)
     exchange.send(ELSEWHERE, b"new")
-    handed_out = [(each.message.body, each.of_older_era) for each in exchange.clerk.sending]
+    handed_out = [(each.message.body, each.of_older_era) for each in exchange.manual_carrier.sending]
     assert handed_out == [(b"old", False), (b"old", True), (b"new", False)]
 
 
@@ -137,8 +139,8 @@ def test_a_hold_has_messages_of_one_era_alone() -> None:
     restored(exchange)
     exchange.send("orders", b"c")
     for batch in (1, 2):
-        exchange.say(ReservationWanted("clerk", (1, batch), ("orders",), 10, 1000))
-    held = [each for each in exchange.clerk.received if isinstance(each, MessagesReserved)]
+        exchange.say(ReservationWanted("manual_carrier", (1, batch), ("orders",), 10, 1000))
+    held = [each for each in exchange.manual_carrier.received if isinstance(each, MessagesReserved)]
     found = [(each.of_older_era, [one.body for one in each.messages]) for each in held]
     assert found == [(True, [b"a", b"b"]), (False, [b"c"])]
 
@@ -149,8 +151,8 @@ def test_a_hold_that_grows_stays_in_its_era() -> None:
     restored(exchange)
     exchange.send("orders", b"b")
     for _ in range(2):
-        exchange.say(ReservationWanted("clerk", (1, 1), ("orders",), 10, 1000))
-    held = [each for each in exchange.clerk.received if isinstance(each, MessagesReserved)]
+        exchange.say(ReservationWanted("manual_carrier", (1, 1), ("orders",), 10, 1000))
+    held = [each for each in exchange.manual_carrier.received if isinstance(each, MessagesReserved)]
     assert [[one.body for one in each.messages] for each in held] == [[b"a"], []]
 
 
@@ -169,8 +171,10 @@ def arrive(
         **attributes,
     )
     queue = to or ("stream" if in_stream else "orders")
-    exchange.say(MessageArrived("clerk", (1, 2), queue, brought))
-    return next(each for each in reversed(exchange.clerk.received) if isinstance(each, ArrivalJudged))
+    exchange.say(MessageArrived("manual_carrier", (1, 2), queue, brought))
+    return next(
+        each for each in reversed(exchange.manual_carrier.received) if isinstance(each, ArrivalJudged)
+    )
 
 
 @pytest.mark.parametrize(
@@ -215,8 +219,8 @@ def test_only_the_doubtful_messages_of_a_batch_are_put_aside(count: int, once: b
         for place, time in enumerate(times)
     )
     names = ("orders",) * count
-    exchange.say(BatchArrived("clerk", 4, names, brought, UUID(int=1), checked=True, once=once))
-    assert exchange.clerk.received[-1] == BatchJudged("clerk", 4, Outcome.DELIVERED)
+    exchange.say(BatchArrived("manual_carrier", 4, names, brought, UUID(int=1), checked=True, once=once))
+    assert exchange.manual_carrier.received[-1] == BatchJudged("manual_carrier", 4, Outcome.DELIVERED)
     everything = [b"m0", b"m1", b"m2"][:count]
     assert bodies_in(exchange, "orders") == (everything[1:] if once else everything)
     assert bodies_in(exchange, DEAD) == ([b"m0"] if once else [])
@@ -241,5 +245,5 @@ def test_a_sender_that_waits_for_the_outcome_is_notified_that_its_message_was_pu
     exchange.create("stream", transactional=True)
     restored(exchange)
     arrive(exchange, LAST_SECOND, soap_envelope="<e/>", final_ack_required=True)
-    due = [each for each in exchange.clerk.received if isinstance(each, ReceiptDue)]
+    due = [each for each in exchange.manual_carrier.received if isinstance(each, ReceiptDue)]
     assert [(each.message.body, each.reason) for each in due] == [(b"m", NOT_KNOWN)]

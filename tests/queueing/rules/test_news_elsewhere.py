@@ -27,7 +27,7 @@ from reliquary.queueing.rules.leave import leave
 from reliquary.queueing.rules.losses import by_word
 from reliquary.queueing.travel.loopback import Loopback
 from tests.queueing.administration import ARRIVED, DEAD, FULL, TAKEN, ask, bench_with, classes, news
-from tests.queueing.exchange import CLERK, LOOPED, Exchange, carriers
+from tests.queueing.exchange import LOOPED, MANUAL, Exchange, carriers
 from tests.queueing.manager_harness import Bench
 from tests.queueing.state_checks import check, walk
 
@@ -91,7 +91,7 @@ def test_a_local_sender_gets_only_the_status_of_a_full_queue() -> None:
 @pytest.mark.spec("DM-063")
 @pytest.mark.parametrize("how", ["receive", "purge"])
 def test_the_last_word_on_a_message_of_a_stream_is_reported_to_the_protocol(how: str) -> None:
-    bench = Bench(carriers=[CLERK])
+    bench = Bench(carriers=[MANUAL])
     stream = SequenceId(3, 4)
     known: dict[str, Any] = {
         "identifier": TRAVELLED.identifier,

@@ -46,7 +46,7 @@ STEPS = st.lists(
 )
 
 
-class Journey:
+class TrackedMessage:
     """One message that wants to know its end."""
 
     def __init__(self) -> None:
@@ -106,10 +106,10 @@ class Journey:
 @settings(max_examples=150, deadline=None)
 @given(STEPS)
 def test_every_removal_of_a_message_is_acknowledged_exactly_once(steps: list[str]) -> None:
-    journey = Journey()
+    tracked = TrackedMessage()
     for step in steps:
-        journey.do(step)
-        check(journey.bench.state)
-    journey.end()
-    assert len(classes(journey.bench)) == 1, (steps, classes(journey.bench))
-    assert sum(map(len, map(walk, journey.bench.state.queues.values()))) == 1
+        tracked.do(step)
+        check(tracked.bench.state)
+    tracked.end()
+    assert len(classes(tracked.bench)) == 1, (steps, classes(tracked.bench))
+    assert sum(map(len, map(walk, tracked.bench.state.queues.values()))) == 1

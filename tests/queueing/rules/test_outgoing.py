@@ -110,7 +110,7 @@ def test_a_start_without_hardened_security_lets_locked_queues_go() -> None:
     assert exchange.link().state is OutgoingState.LOCKED
     assert exchange.sent() == []
     exchange.hardened = False
-    exchange.clerk.connects = False
+    exchange.manual_carrier.connects = False
     exchange.restart()
     assert exchange.link().state is OutgoingState.WAITING
     assert exchange.outgoing().record.outgoing == Outgoing(destination=ELSEWHERE)

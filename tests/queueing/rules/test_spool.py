@@ -312,9 +312,9 @@ BATCH = UUID(int=9)
 
 def bring(exchange: Exchange, *messages: Message) -> BatchJudged:
     """Return the answer to a carrier about a batch."""
-    exchange.say(BatchArrived("clerk", 5, ("orders",) * len(messages), messages, BATCH, by=MANAGER))
+    exchange.say(BatchArrived("manual_carrier", 5, ("orders",) * len(messages), messages, BATCH, by=MANAGER))
     check(exchange.state)
-    judged = exchange.clerk.received[-1]
+    judged = exchange.manual_carrier.received[-1]
     assert isinstance(judged, BatchJudged)
     return judged
 
@@ -362,8 +362,10 @@ def test_the_body_of_a_message_that_a_batch_leaves_out_goes() -> None:
 
 def hold(exchange: Exchange) -> Message:
     """Return a message that a carrier holds."""
-    exchange.say(ReservationWanted("clerk", (1, 7), ("orders",), 1, 1_000_000))
-    [held] = [each for each in exchange.clerk.received if isinstance(each, MessagesReserved)][-1].messages
+    exchange.say(ReservationWanted("manual_carrier", (1, 7), ("orders",), 1, 1_000_000))
+    [held] = [each for each in exchange.manual_carrier.received if isinstance(each, MessagesReserved)][
+        -1
+    ].messages
     return held
 
 
@@ -378,7 +380,7 @@ def test_a_held_message_is_read_piece_by_piece_until_its_outcome_is_known(restar
     assert held.stored_body is not None
     indexes = range(held.stored_body.pieces)
     assert tuple(spool.read_piece(exchange.state, held.spool, index) for index in indexes) == PARTS
-    exchange.say(ReservationsEnded("clerk", ((1, 7),), Outcome.DELIVERED))
+    exchange.say(ReservationsEnded("manual_carrier", ((1, 7),), Outcome.DELIVERED))
     assert rows(exchange) == (0, 0)
     check(exchange.state)
     with pytest.raises(UsageError, match="or its message is gone"):

@@ -46,10 +46,10 @@ LATE = {"sent_time": NOON // SECOND - 10, "time_to_reach_queue": 5}
 def judge(exchange: Exchange, destination: str = "orders", **attributes: object) -> ArrivalJudged:
     """Return the answer to the carrier about a message that it brings."""
     brought = message(b"a", identifier=ObjectId(STRANGER, 5), source_machine=STRANGER, **attributes)
-    exchange.say(MessageArrived("clerk", TICKET, destination, brought))
-    reported = exchange.clerk.received[-1]
+    exchange.say(MessageArrived("manual_carrier", TICKET, destination, brought))
+    reported = exchange.manual_carrier.received[-1]
     assert isinstance(reported, ArrivalJudged)
-    assert (reported.to, reported.ticket) == ("clerk", TICKET)
+    assert (reported.to, reported.ticket) == ("manual_carrier", TICKET)
     return reported
 
 
@@ -67,7 +67,7 @@ def test_a_message_that_was_taken_survives_a_restart() -> None:
     exchange = Exchange()
     judge(exchange)
     judge(exchange, "nowhere")
-    assert exchange.state.travel.taken == {"clerk": 1}
+    assert exchange.state.travel.taken == {"manual_carrier": 1}
     exchange.restart()
     assert exchange.bodies() == [b"a"]
     check(exchange.state)
@@ -143,7 +143,7 @@ def test_a_message_outside_its_ranges_is_refused() -> None:
 def test_a_message_may_be_taken_however_long_it_travelled() -> None:
     exchange = Exchange()
     old = message(b"old", identifier=ObjectId(STRANGER, 5), **LATE)
-    exchange.say(MessageArrived("clerk", TICKET, "orders", old, expires=False))
+    exchange.say(MessageArrived("manual_carrier", TICKET, "orders", old, expires=False))
     assert exchange.bodies() == [b"old"]
 
 
@@ -200,16 +200,16 @@ def test_the_sender_of_an_srmp_message_gets_a_refusal_by_the_status_alone(
     )
     assert reported.outcome is Outcome.REFUSED
     assert len(exchange.bodies("admin")) == (not envelope)
-    assert not any(isinstance(signal, ReceiptDue) for signal in exchange.clerk.received)
+    assert not any(isinstance(signal, ReceiptDue) for signal in exchange.manual_carrier.received)
     assert exchange.bodies("system$;deadletter") == []
 
 
 @pytest.mark.parametrize("hops", [0, 7, HOP_LIMIT - 1])
 def test_a_manager_that_passes_a_message_on_counts_the_hop(hops: int) -> None:
     exchange = Exchange()
-    exchange.clerk.connects = False
+    exchange.manual_carrier.connects = False
     brought = message(b"a", identifier=ObjectId(STRANGER, 5), hops=hops)
-    exchange.say(MessageArrived("clerk", TICKET, WEB, brought))
+    exchange.say(MessageArrived("manual_carrier", TICKET, WEB, brought))
     (position,) = exchange.outgoing(WEB).order.some(-1, 5)
     assert exchange.state.messages.get(position).hops == hops + 1
 
@@ -225,7 +225,7 @@ def test_a_message_that_goes_in_a_circle_is_refused_where_it_would_be_passed_on_
 @pytest.mark.spec("SR-186")
 def test_a_message_that_is_passed_on_keeps_its_content_and_its_order_with_any_priority() -> None:
     exchange = Exchange()
-    exchange.clerk.connects = False
+    exchange.manual_carrier.connects = False
     for number, priority in enumerate((0, 7, 3), start=1):
         passed = message(
             b"%d" % number,
@@ -238,11 +238,11 @@ def test_a_message_that_is_passed_on_keeps_its_content_and_its_order_with_any_pr
             negative_journaling=True,
             positive_journaling=True,
         )
-        exchange.say(MessageArrived("clerk", TICKET, WEB, passed))
+        exchange.say(MessageArrived("manual_carrier", TICKET, WEB, passed))
     exchange.happen(OutgoingEvent.CONNECTED, ConnectionStatus.ESTABLISHED, WEB)
     for _ in range(3):
         exchange.end(Outcome.DELIVERED)
-    sent = [signal.message for signal in exchange.clerk.sending]
+    sent = [signal.message for signal in exchange.manual_carrier.sending]
     assert [each.soap_envelope for each in sent] == ["<1/>", "<2/>", "<3/>"]
     assert {each.destination_queue for each in sent} == {"DIRECT=http://as.it.was/msmq/q"}
     assert [each.identifier.uniquifier for each in sent] == [1, 2, 3]
@@ -256,12 +256,12 @@ def test_what_a_carrier_writes_itself_gets_an_identity_and_takes_its_way(online:
     if not online:
         exchange.handle(TakeOffline(0))
     receipt = Message.of(message_class=MessageClass.ACK_REACH_QUEUE, soap_header="<deliveryReceipt/>")
-    exchange.say(MessageArrived("clerk", TICKET, WEB, receipt))
-    judged = ArrivalJudged("clerk", TICKET, Outcome.DELIVERED, MessageClass.ACK_REACH_QUEUE)
-    assert judged in exchange.clerk.received
+    exchange.say(MessageArrived("manual_carrier", TICKET, WEB, receipt))
+    judged = ArrivalJudged("manual_carrier", TICKET, Outcome.DELIVERED, MessageClass.ACK_REACH_QUEUE)
+    assert judged in exchange.manual_carrier.received
     if not online:
         exchange.handle(BringOnline(0))
-    (sent,) = exchange.clerk.sending
+    (sent,) = exchange.manual_carrier.sending
     assert sent.message.destination_queue == WEB
     assert sent.message.identifier.lineage == exchange.state.identity().identifier
     assert sent.message.sent_time == exchange.now // SECOND
@@ -270,12 +270,12 @@ def test_what_a_carrier_writes_itself_gets_an_identity_and_takes_its_way(online:
 def filled(full: str) -> Exchange:
     """Return a manager without room: its quota is used up, or it is throttled."""
     exchange = Exchange(quota=1)
-    exchange.clerk.connects = False
+    exchange.manual_carrier.connects = False
     sent = exchange.send("orders", bytes(1024 - size_of(message(b""))))
     assert sent.status is HResult.OK
     exchange.handle(FlowControl(full == "throttled", "the disk is almost full"))
     if full == "quota":
-        exchange.say(MessageArrived("clerk", (9, 9), WEB, durable_receipt()))  # it exceeds the quota
+        exchange.say(MessageArrived("manual_carrier", (9, 9), WEB, durable_receipt()))  # it exceeds the quota
     return exchange
 
 
@@ -290,10 +290,10 @@ def durable_receipt() -> Message:
 @pytest.mark.parametrize("full", ["quota", "throttled"])
 def test_a_durable_receipt_is_taken_without_room_and_an_express_one_is_not(full: str) -> None:
     exchange = filled(full)
-    exchange.say(MessageArrived("clerk", TICKET, WEB, durable_receipt()))
+    exchange.say(MessageArrived("manual_carrier", TICKET, WEB, durable_receipt()))
     express = Message.of(message_class=MessageClass.ACK_REACH_QUEUE, soap_header="<receipt/>")
-    exchange.say(MessageArrived("clerk", (1, 3), WEB, express))
-    verdicts = [each.outcome for each in exchange.clerk.received if isinstance(each, ArrivalJudged)]
+    exchange.say(MessageArrived("manual_carrier", (1, 3), WEB, express))
+    verdicts = [each.outcome for each in exchange.manual_carrier.received if isinstance(each, ArrivalJudged)]
     assert verdicts[-2:] == [Outcome.DELIVERED, Outcome.TRY_LATER]
     exchange.restart()
     assert len(exchange.outgoing(WEB).order) == (2 if full == "quota" else 1)
@@ -304,8 +304,8 @@ def test_a_refusal_that_its_carrier_has_to_send_waits_for_room(full: str) -> Non
     exchange = filled(full)
     brought = message(b"a", identifier=ObjectId(STRANGER, 5), source_machine=STRANGER)
     for is_sent in (False, True):
-        exchange.say(MessageArrived("clerk", TICKET, "nowhere", brought, refusal_is_sent=is_sent))
-    verdicts = [each.outcome for each in exchange.clerk.received if isinstance(each, ArrivalJudged)]
+        exchange.say(MessageArrived("manual_carrier", TICKET, "nowhere", brought, refusal_is_sent=is_sent))
+    verdicts = [each.outcome for each in exchange.manual_carrier.received if isinstance(each, ArrivalJudged)]
     assert verdicts[-2:] == [Outcome.REFUSED, Outcome.TRY_LATER]
 
 
@@ -340,8 +340,8 @@ def bring(exchange: Exchange, **options: Any) -> ArrivalJudged:
         acknowledgements=(Acknowledgement.NEG_ARRIVAL,),
         negative_journaling=True,
     )
-    exchange.say(MessageArrived("clerk", TICKET, "small", brought, **options))
-    reported = exchange.clerk.received[-1]
+    exchange.say(MessageArrived("manual_carrier", TICKET, "small", brought, **options))
+    reported = exchange.manual_carrier.received[-1]
     assert isinstance(reported, ArrivalJudged)
     return reported
 

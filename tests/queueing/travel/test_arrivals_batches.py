@@ -47,9 +47,11 @@ def bring(exchange: Exchange, *brought: tuple[str, Message], **options: Any) -> 
     """Return the answer to the carrier about a batch."""
     names, messages = tuple(name for name, _ in brought), tuple(each for _, each in brought)
     exchange.turns.clear()
-    exchange.say(BatchArrived("clerk", 5, names, messages, BATCH, **options))
-    reported = next(each for each in reversed(exchange.clerk.received) if isinstance(each, BatchJudged))
-    assert (reported.to, reported.ticket) == ("clerk", 5)
+    exchange.say(BatchArrived("manual_carrier", 5, names, messages, BATCH, **options))
+    reported = next(
+        each for each in reversed(exchange.manual_carrier.received) if isinstance(each, BatchJudged)
+    )
+    assert (reported.to, reported.ticket) == ("manual_carrier", 5)
     check(exchange.state)
     return reported
 
@@ -57,9 +59,9 @@ def bring(exchange: Exchange, *brought: tuple[str, Message], **options: Any) -> 
 def test_a_batch_is_one_insert_in_its_order() -> None:
     exchange = Exchange()
     reported = bring(exchange, *[("orders", message(bytes([65 + place]))) for place in range(10)])
-    assert reported == BatchJudged("clerk", 5, Outcome.DELIVERED)
+    assert reported == BatchJudged("manual_carrier", 5, Outcome.DELIVERED)
     assert b"".join(exchange.bodies()) == b"ABCDEFGHIJ"
-    assert exchange.state.travel.taken == {"clerk": 10}
+    assert exchange.state.travel.taken == {"manual_carrier": 10}
     assert [type(fact) for fact in exchange.facts] == [MessagesStored]
     live = durable(exchange.state)
     exchange.restart(start=False)
@@ -134,7 +136,7 @@ def put_both_ways(brought: list[tuple[int, set[str]]], *, watched: bool) -> None
             if watched:
                 exchange.say(QueuesWatched("httpr", frozenset({exchange.queue("orders").number})))
             reported = bring(exchange, *[("orders", each) for each in batch])
-            facts, heard = exchange.facts, exchange.clerk.received
+            facts, heard = exchange.facts, exchange.manual_carrier.received
             results.append(
                 (reported, facts, heard, everything(exchange.state), list(walk(exchange.queue("orders"))))
             )
@@ -183,7 +185,7 @@ def test_a_transactional_queue_takes_a_batch_under_its_transaction() -> None:
 
 def test_what_goes_elsewhere_is_put_into_its_outgoing_queue_which_is_made() -> None:
     exchange = Exchange()
-    exchange.clerk.connects = False
+    exchange.manual_carrier.connects = False
     reported = bring(
         exchange, ("orders", message(b"a")), (ELSEWHERE, message(b"b")), (ELSEWHERE, message(b"c"))
     )

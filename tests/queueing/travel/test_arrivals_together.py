@@ -53,10 +53,12 @@ def prepared(hindrance: str, *, watched: bool) -> Exchange:
     exchange.create("open", privacy=QueuePrivacy.NONE)
     exchange.create("guarded")
     exchange.ask(ChangeAccess(0, "guarded", AccessChange.DENY, EVERYONE, QueueRight.WRITE_MESSAGE))
-    exchange.clerk.connects = False
-    exchange.say(BatchArrived("clerk", 1, (ELSEWHERE,), (message(b"first"),), BATCH))  # it has a queue now
+    exchange.manual_carrier.connects = False
+    exchange.say(
+        BatchArrived("manual_carrier", 1, (ELSEWHERE,), (message(b"first"),), BATCH)
+    )  # it has a queue now
     if watched:
-        exchange.say(RoomWatched("clerk", frozenset({"orders", "narrow"})))
+        exchange.say(RoomWatched("manual_carrier", frozenset({"orders", "narrow"})))
     if hindrance == "throttled":
         exchange.handle(FlowControl(throttled=True))
     elif hindrance == "offline":
@@ -64,7 +66,7 @@ def prepared(hindrance: str, *, watched: bool) -> Exchange:
     elif hindrance == "stopped":
         exchange.stop()
     exchange.turns.clear()
-    exchange.clerk.received.clear()
+    exchange.manual_carrier.received.clear()
     return exchange
 
 
@@ -80,8 +82,8 @@ def brought(
             "time_to_reach_queue": FOREVER,
         }
         messages.append(message(**usual | ATTRIBUTES[kind]))
-    exchange.say(BatchArrived("clerk", 5, names, tuple(messages), BATCH, by, checked=True))
-    return exchange.clerk.received, exchange.facts, everything(exchange.state)
+    exchange.say(BatchArrived("manual_carrier", 5, names, tuple(messages), BATCH, by, checked=True))
+    return exchange.manual_carrier.received, exchange.facts, everything(exchange.state)
 
 
 def differences(
@@ -137,4 +139,4 @@ def test_most_batches_take_the_short_path(name: str, count: int, monkeypatch: py
     exchange = prepared("", watched=False)
     monkeypatch.delattr(arrivals, "_judge")
     heard, *_ = brought((name,) * count, ["plain"] * count, ANONYMOUS, exchange)
-    assert heard == [BatchJudged("clerk", 5, Outcome.DELIVERED)]
+    assert heard == [BatchJudged("manual_carrier", 5, Outcome.DELIVERED)]

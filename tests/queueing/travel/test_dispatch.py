@@ -47,7 +47,7 @@ OTHER = r"DIRECT=OS:other\private$\orders"
 @pytest.mark.spec("DM-266", "DM-267", "DM-322", "DM-323")
 def test_the_highest_priority_goes_first_and_the_next_only_when_it_has_its_outcome() -> None:
     exchange = Exchange()
-    exchange.clerk.connects = False
+    exchange.manual_carrier.connects = False
     for priority in (3, 7, 5):
         exchange.send(ELSEWHERE, b"%d" % priority, priority=priority)
     exchange.happen(OutgoingEvent.CONNECTED, ConnectionStatus.ESTABLISHED)
@@ -114,7 +114,7 @@ def test_messages_of_a_transaction_go_in_the_order_of_sending_with_any_priority(
 
 def test_messages_of_a_transaction_keep_their_order_when_several_go_at_once() -> None:
     exchange = Exchange()
-    exchange.clerk.at_once = 4
+    exchange.manual_carrier.at_once = 4
     transaction = exchange.begin()
     for body, priority in ((b"a", 0), (b"b", 7), (b"c", 3)):
         exchange.send(ELSEWHERE, body, transaction=transaction, priority=priority)
@@ -126,8 +126,8 @@ def test_messages_of_a_transaction_keep_their_order_when_several_go_at_once() ->
 @pytest.mark.parametrize(
     ("name", "carrier"),
     [
-        (ELSEWHERE, "clerk"),
-        (r"DIRECT=TCP:10.0.0.1\private$\orders", "clerk"),
+        (ELSEWHERE, "manual_carrier"),
+        (r"DIRECT=TCP:10.0.0.1\private$\orders", "manual_carrier"),
         ("DIRECT=HTTP://elsewhere/msmq/private$/orders", "srmp"),
         ("DIRECT=HTTPS://elsewhere/msmq/private$/orders", "srmp"),
         ("MULTICAST=224.1.1.1:8001", "srmp"),
@@ -136,7 +136,7 @@ def test_messages_of_a_transaction_keep_their_order_when_several_go_at_once() ->
 def test_the_name_decides_which_carrier_gets_the_message(name: str, carrier: str) -> None:
     exchange = Exchange()
     exchange.send(name, b"a")
-    (wanted, send) = exchange.clerk.received
+    (wanted, send) = exchange.manual_carrier.received
     assert isinstance(wanted, ConnectionWanted)
     assert isinstance(send, SendUserMessage)
     assert (wanted.destination, wanted.to) == (name, carrier)
@@ -145,7 +145,7 @@ def test_the_name_decides_which_carrier_gets_the_message(name: str, carrier: str
 
 def test_a_deep_queue_costs_one_entry_and_drains_in_order() -> None:
     exchange = Exchange(sizes=Sizes(window=4))
-    exchange.clerk.connects = False
+    exchange.manual_carrier.connects = False
     exchange.send(ELSEWHERE, *(b"%d" % number for number in range(50)))
     assert exchange.link().sending == {}
     exchange.happen(OutgoingEvent.CONNECTED, ConnectionStatus.ESTABLISHED)
@@ -161,11 +161,11 @@ def test_a_deep_queue_costs_one_entry_and_drains_in_order() -> None:
 
 def test_the_first_message_wakes_an_inactive_queue() -> None:
     exchange = Exchange()
-    exchange.clerk.connects = False
+    exchange.manual_carrier.connects = False
     exchange.send(ELSEWHERE, b"a")
     assert exchange.link().state is OutgoingState.WAITING
     exchange.send(ELSEWHERE, b"b")
-    assert len(exchange.clerk.received) == 1  # it is asked once
+    assert len(exchange.manual_carrier.received) == 1  # it is asked once
     assert [record.status for record in exchange.link().history] == [ConnectionStatus.IN_PROCESS]
     exchange.happen(OutgoingEvent.CONNECTED, ConnectionStatus.ESTABLISHED)
     assert exchange.link().state is OutgoingState.CONNECTED
@@ -199,7 +199,7 @@ def test_a_connection_that_fails_gives_back_what_was_being_sent() -> None:
 def test_an_outcome_that_comes_after_it_was_given_back_is_ignored() -> None:
     exchange = Exchange()
     exchange.send(ELSEWHERE, b"a")
-    (first,) = exchange.clerk.sending
+    (first,) = exchange.manual_carrier.sending
     exchange.happen(OutgoingEvent.FAILED, ConnectionStatus.SOCKET_SEND_FAILURE)
     exchange.send(ELSEWHERE, b"urgent", priority=7)
     exchange.advance(1)
@@ -212,7 +212,7 @@ def test_an_outcome_that_comes_after_it_was_given_back_is_ignored() -> None:
 
 def test_an_outcome_by_receipt_counts_for_what_is_not_under_way_too() -> None:
     exchange = Exchange()
-    exchange.clerk.connects = False
+    exchange.manual_carrier.connects = False
     exchange.send(ELSEWHERE, b"a", b"b", b"c", positive_journaling=True, negative_journaling=True)
     queue = exchange.outgoing(ELSEWHERE)
     first, second, third = (position.lookup_id for position in walk(queue))
@@ -231,7 +231,7 @@ def test_an_outcome_by_receipt_counts_for_what_is_not_under_way_too() -> None:
 @pytest.mark.spec("DM-032")
 def test_what_a_carrier_says_of_a_connection_is_remembered() -> None:
     exchange = Exchange()
-    exchange.clerk.connects = False
+    exchange.manual_carrier.connects = False
     exchange.send(ELSEWHERE, b"a")
     exchange.happen(OutgoingEvent.FAILED, ConnectionStatus.DNS_FAILURE)
     first, second = exchange.link().history
@@ -258,7 +258,7 @@ def test_a_delivered_message_is_removed_permanently() -> None:
     exchange.send(ELSEWHERE, b"a")
     exchange.end(Outcome.DELIVERED)
     assert exchange.link().delivered == 1
-    assert exchange.state.travel.delivered == {"clerk": 1}
+    assert exchange.state.travel.delivered == {"manual_carrier": 1}
     exchange.restart()
     assert exchange.waiting() == []
     check(exchange.state)
@@ -321,7 +321,7 @@ def test_time_runs_out_for_a_message_that_waits(reach: int, receive: int, reason
     )
     exchange.restart()
     exchange.handle(TakeOffline(0))
-    exchange.clerk.received.clear()
+    exchange.manual_carrier.received.clear()
     exchange.happen(OutgoingEvent.FAILED, ConnectionStatus.SOCKET_SEND_FAILURE)
     exchange.advance(4.9)
     assert exchange.waiting() == [b"a"]
@@ -385,7 +385,7 @@ def test_after_a_restart_what_waits_is_sent_unless_the_queue_is_on_hold() -> Non
     before = durable(exchange.state)
     exchange.restart(start=False)
     assert durable(exchange.state) == before
-    exchange.clerk.received.clear()
+    exchange.manual_carrier.received.clear()
     exchange.start()
     assert exchange.sent() == [b"a"]
     assert exchange.link(OTHER).state is OutgoingState.ON_HOLD
@@ -413,7 +413,7 @@ def test_offline_nothing_leaves_until_the_manager_is_online_again() -> None:
     exchange = Exchange()
     exchange.ask(TakeOffline(0))
     exchange.send(ELSEWHERE, b"a")
-    assert exchange.clerk.sending == []
+    assert exchange.manual_carrier.sending == []
     assert exchange.link().state is OutgoingState.INACTIVE
     exchange.ask(BringOnline(0))
     assert exchange.sent() == [b"a"]
@@ -464,10 +464,10 @@ def test_nothing_is_sent_by_a_manager_that_stops() -> None:
     exchange = Exchange()
     exchange.patient = True
     exchange.send(ELSEWHERE, b"a")
-    assert exchange.clerk.sending == []  # connected, and the turn that sends is still to come
+    assert exchange.manual_carrier.sending == []  # connected, and the turn that sends is still to come
     exchange.stop()
     exchange.go_on()
-    assert exchange.clerk.sending == []
+    assert exchange.manual_carrier.sending == []
 
 
 def _dead_letters(exchange: Exchange) -> list[tuple[bytes, MessageClass]]:

@@ -43,7 +43,7 @@ def exchange() -> Exchange:
 
 def reported(exchange: Exchange) -> list[tuple[int, str]]:
     """Return the queues that the carrier was notified of since the last call."""
-    heard, exchange.clerk.received = exchange.clerk.received, []
+    heard, exchange.manual_carrier.received = exchange.manual_carrier.received, []
     return [(each.queue, each.destination) for each in heard if isinstance(each, MessagesWaiting)]
 
 
@@ -52,7 +52,7 @@ def hold(exchange: Exchange, *queues: int | str, key: tuple[int, int] = KEY, mos
     exchange.say(
         ReservationWanted("httpr", key, queues or (exchange.outgoing(AGENT).number,), most, 1_000_000)
     )
-    held = [each for each in exchange.clerk.received if isinstance(each, MessagesReserved)][-1]
+    held = [each for each in exchange.manual_carrier.received if isinstance(each, MessagesReserved)][-1]
     return [message.body for message in held.messages]
 
 
@@ -68,16 +68,16 @@ def change(exchange: Exchange, event: OutgoingEvent) -> None:
 def test_a_message_wants_a_connection_and_the_carrier_is_notified_on_it_and_is_sent_nothing(
     exchange: Exchange,
 ) -> None:
-    exchange.clerk.connects = False
+    exchange.manual_carrier.connects = False
     exchange.send(AGENT, b"a")
     number = exchange.outgoing(AGENT).number
     own = exchange.state.identity().identifier
-    assert exchange.clerk.received == [ConnectionWanted("httpr", number, AGENT, own)]
+    assert exchange.manual_carrier.received == [ConnectionWanted("httpr", number, AGENT, own)]
     exchange.send(AGENT, b"b")
     assert reported(exchange) == []
     change(exchange, OutgoingEvent.CONNECTED)
-    assert exchange.clerk.received == [MessagesWaiting("httpr", number, AGENT)]
-    assert exchange.clerk.sending == []
+    assert exchange.manual_carrier.received == [MessagesWaiting("httpr", number, AGENT)]
+    assert exchange.manual_carrier.sending == []
 
 
 def test_the_carrier_is_notified_once_until_it_looks(exchange: Exchange) -> None:
@@ -245,7 +245,7 @@ def test_a_queue_that_goes_is_reported_no_longer(exchange: Exchange) -> None:
 
 def test_expired_messages_are_not_reported() -> None:
     exchange = Exchange(sizes=Sizes(at_once=2))
-    exchange.clerk.connects = False
+    exchange.manual_carrier.connects = False
     exchange.send(AGENT, *[b"old"] * 5, time_to_be_received=5)
     exchange.now = type(exchange.now)(exchange.now + seconds(6))
     change(exchange, OutgoingEvent.CONNECTED)

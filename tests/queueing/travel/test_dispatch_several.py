@@ -38,9 +38,9 @@ WEB = "DIRECT=HTTP://elsewhere/msmq/private$/orders"
 
 
 def busy(*bodies: bytes, at_once: int = 3, **attributes: Any) -> Exchange:
-    """Return an exchange whose clerk sends `at_once` messages in parallel and has been given these."""
+    """Return an exchange whose carrier sends `at_once` messages in parallel and has been given these."""
     exchange = Exchange()
-    exchange.clerk.at_once = at_once
+    exchange.manual_carrier.at_once = at_once
     exchange.send(ELSEWHERE, *bodies, **attributes)
     return exchange
 
@@ -63,8 +63,8 @@ def test_as_many_are_in_progress_as_the_carrier_allows_and_in_order() -> None:
 
 def test_no_more_bytes_are_in_progress_than_the_carrier_allows_but_for_the_last_message() -> None:
     exchange = Exchange()
-    exchange.clerk.at_once = 10
-    exchange.clerk.most_bytes = 25_000
+    exchange.manual_carrier.at_once = 10
+    exchange.manual_carrier.most_bytes = 25_000
     bodies = [bytes([letter]) * 10_000 for letter in b"abcde"]
     exchange.send(ELSEWHERE, *bodies)
     assert exchange.sent() == bodies[:3]
@@ -77,7 +77,7 @@ def test_no_more_bytes_are_in_progress_than_the_carrier_allows_but_for_the_last_
 
 def test_expired_messages_between_others_are_passed_over_and_become_dead_letters() -> None:
     exchange = Exchange()
-    exchange.clerk.at_once = 10
+    exchange.manual_carrier.at_once = 10
     exchange.handle(TakeOffline(0))
     for body in (b"a", b"b", b"late", b"later", b"c", b"latest", b"d"):
         hasty: dict[str, Any] = (
@@ -94,7 +94,7 @@ def test_expired_messages_between_others_are_passed_over_and_become_dead_letters
 @pytest.mark.parametrize("sizes", [Sizes(cache_bytes=0, window=3), Sizes(cache_bytes=20, window=40)], ids=str)
 def test_messages_that_are_read_from_disk_are_sent_like_those_that_memory_has(sizes: Sizes) -> None:
     exchange = Exchange(sizes=sizes)
-    exchange.clerk.at_once = 16
+    exchange.manual_carrier.at_once = 16
     exchange.handle(TakeOffline(0))
     for number in range(40):
         exchange.send(
@@ -128,7 +128,7 @@ def test_a_message_with_a_higher_priority_goes_before_those_that_wait_and_not_be
 
 def test_a_connection_that_was_made_anew_may_allow_another_number() -> None:
     exchange = busy(b"a", b"b", b"c", b"d", at_once=3)
-    exchange.clerk.at_once = 2
+    exchange.manual_carrier.at_once = 2
     exchange.happen(OutgoingEvent.DISCONNECTED, ConnectionStatus.ESTABLISHED)
     assert exchange.sent() == [b"a", b"b", b"c", b"a", b"b"]
     check(exchange.state)
@@ -207,7 +207,7 @@ def test_a_connection_that_ends_gives_back_what_is_being_sent_and_not_what_was_a
 ) -> None:
     exchange = busy(b"a", b"b", b"c", at_once=2)
     exchange.accept(b"a")
-    exchange.clerk.connects = False
+    exchange.manual_carrier.connects = False
     exchange.happen(event, ConnectionStatus.SOCKET_SEND_FAILURE)
     assert exchange.waiting() == [b"b", b"c"]
     assert len(exchange.link().accepted) == 1
@@ -288,7 +288,7 @@ def test_a_restart_forgets_what_was_under_way_and_sends_it_again() -> None:
     exchange.restart(start=False)
     assert durable(exchange.state) == before
     assert exchange.waiting() == [b"a", b"b", b"c", b"d"]
-    exchange.clerk.received.clear()
+    exchange.manual_carrier.received.clear()
     exchange.start()
     assert exchange.sent() == [b"a", b"b"]
     exchange.accept(b"a", b"b")

@@ -38,8 +38,8 @@ def judge(exchange: Exchange, address: str = GROUP, **attributes: object) -> tup
     name = f"MULTICAST={address}"
     known = {"identifier": ObjectId(STRANGER, 5), "source_machine": STRANGER, "destination_queue": name}
     brought = message(b"tick", **known | attributes)
-    exchange.say(MessageArrived("clerk", (1, 0), name, brought))
-    reported = exchange.clerk.received[-1]
+    exchange.say(MessageArrived("manual_carrier", (1, 0), name, brought))
+    reported = exchange.manual_carrier.received[-1]
     assert isinstance(reported, ArrivalJudged)
     return reported.outcome, reported.reason
 
@@ -81,7 +81,7 @@ def test_a_transactional_queue_gets_nothing_by_multicast() -> None:
     exchange.create("strict", transactional=True, multicast_address=GROUP)
     assert judge(exchange) == (Outcome.REFUSED, MessageClass.NACK_BAD_DEST_QUEUE)
     assert judge(exchange, sequence=SequenceId(1, 1))[0] is Outcome.REFUSED
-    assert exchange.clerk.listening == [frozenset()]
+    assert exchange.manual_carrier.listening == [frozenset()]
 
 
 def test_one_queue_that_takes_its_copy_is_enough() -> None:
@@ -110,7 +110,7 @@ def test_what_is_sent_to_the_address_from_here_goes_out_and_not_straight_to_the_
 
 def test_the_addresses_are_reported_when_the_manager_is_ready_and_when_they_change() -> None:
     exchange = Exchange()
-    reported = exchange.clerk.listening
+    reported = exchange.manual_carrier.listening
     assert reported == [frozenset()]
     exchange.create("a", multicast_address=GROUP)
     assert reported[1:] == [frozenset({GROUP})]
@@ -138,18 +138,18 @@ def test_a_manager_that_waits_for_outcomes_listens_when_it_is_ready() -> None:
     transaction = exchange.begin()
     exchange.send("orders", b"in doubt", transaction=transaction)
     exchange.ask(PrepareTransaction(0, transaction, single_phase=False))
-    exchange.clerk.listening.clear()
+    exchange.manual_carrier.listening.clear()
     exchange.restart()
-    assert exchange.clerk.listening == []
+    assert exchange.manual_carrier.listening == []
     exchange.ask(CommitTransaction(0, transaction))
-    assert exchange.clerk.listening == [frozenset({GROUP})]
+    assert exchange.manual_carrier.listening == [frozenset({GROUP})]
 
 
 def test_a_queue_with_an_unchanged_address_reports_nothing() -> None:
     exchange = listening(a=GROUP)
-    exchange.clerk.listening.clear()
+    exchange.manual_carrier.listening.clear()
     exchange.ask(ChangeQueue(0, "a", {"label": "an equal address"}))
-    assert exchange.clerk.listening == []
+    assert exchange.manual_carrier.listening == []
 
 
 def test_nothing_is_reported_without_a_listener() -> None:

@@ -31,7 +31,7 @@ REASON = MessageClass.NACK_ACCESS_DENIED
 
 def refuse(exchange: Exchange, why: str = "") -> None:
     """The peer refuses what was handed out last."""
-    last = exchange.clerk.sending[-1]
+    last = exchange.manual_carrier.sending[-1]
     exchange.say(TransferEnded(last.queue, (last.lookup_id,), Outcome.REFUSED, REASON, why=why))
 
 
@@ -83,7 +83,7 @@ def test_what_came_in_a_stream_and_goes_on_is_kept_by_its_source() -> None:
     exchange = Exchange()
     exchange.send(ELSEWHERE, b"first")
     brought = message(b"a", identifier=ObjectId(UUID(int=7), 5), sequence=(1, 1))
-    exchange.say(MessageArrived("clerk", (1, 1), ELSEWHERE, brought))
+    exchange.say(MessageArrived("manual_carrier", (1, 1), ELSEWHERE, brought))
     exchange.end(Outcome.DELIVERED)
     refuse(exchange)
     assert exchange.bodies(DEAD_TRANSACTIONAL) == []
@@ -99,8 +99,8 @@ def test_a_message_that_was_there_and_was_not_read_is_a_dead_letter_only_if_it_a
 def test_a_batch_that_is_refused_leaves_dead_letters_too() -> None:
     exchange = Exchange()
     exchange.send("orders", b"a", b"b")
-    exchange.say(ReservationWanted("clerk", (1, 1), ("orders",), 10, 1000))
-    exchange.say(ReservationsEnded("clerk", ((1, 1),), Outcome.REFUSED, REASON, "too large"))
+    exchange.say(ReservationWanted("manual_carrier", (1, 1), ("orders",), 10, 1000))
+    exchange.say(ReservationsEnded("manual_carrier", ((1, 1),), Outcome.REFUSED, REASON, "too large"))
     assert exchange.bodies(DEAD) == [b"a", b"b"]
     assert exchange.warnings[-1].count == 2
     check(exchange.state)
@@ -145,7 +145,7 @@ def test_after_a_refusal_nothing_more_of_its_transaction_is_sent() -> None:
     assert exchange.sent() == [b"1", b"2", b"5"]
     assert exchange.bodies(DEAD_TRANSACTIONAL) == [b"2", b"3", b"4"]
     assert exchange.warnings[-1].why.endswith(IN_PART)
-    gone = [each for each in exchange.clerk.received if isinstance(each, MessageWithdrawn)]
+    gone = [each for each in exchange.manual_carrier.received if isinstance(each, MessageWithdrawn)]
     assert [len(each.lookup_ids) for each in gone] == [1, 1]  # their numbers are free
     check(exchange.state)
 
@@ -159,9 +159,9 @@ def test_a_message_that_arrived_and_was_not_read_breaks_no_transaction() -> None
 
 def test_a_refused_transaction_is_remembered_after_a_restart() -> None:
     exchange = Exchange()
-    exchange.clerk.at_once = 3
+    exchange.manual_carrier.at_once = 3
     sent_together(exchange, b"1", b"2", b"3")
-    first = exchange.clerk.sending[0]
+    first = exchange.manual_carrier.sending[0]
     exchange.say(TransferEnded(first.queue, (first.lookup_id,), Outcome.REFUSED, REASON))
     exchange.restart()
     assert exchange.bodies(DEAD_TRANSACTIONAL) == [b"1", b"2", b"3"]
@@ -179,7 +179,7 @@ def test_a_carrier_of_batches_gets_no_refused_message_either() -> None:
     exchange.say(ReservationWanted("httpr", (1, 1), (queue,), 1, 1000))
     exchange.say(ReservationsEnded("httpr", ((1, 1),), Outcome.REFUSED, REASON))
     exchange.say(ReservationWanted("httpr", (1, 2), (queue,), 10, 1000))
-    held = [each for each in exchange.clerk.received if isinstance(each, MessagesReserved)]
+    held = [each for each in exchange.manual_carrier.received if isinstance(each, MessagesReserved)]
     assert [len(each.messages) for each in held] == [1, 0]
     assert exchange.bodies(DEAD_TRANSACTIONAL) == [b"1", b"2", b"3"]
     check(exchange.state)
@@ -196,7 +196,7 @@ def test_a_carrier_of_batches_gets_the_messages_after_it() -> None:
     exchange.say(ReservationWanted("httpr", (1, 1), (queue,), 1, 1000))
     exchange.say(ReservationsEnded("httpr", ((1, 1),), Outcome.REFUSED, REASON))
     exchange.say(ReservationWanted("httpr", (1, 2), (queue,), 2, 1000))
-    held = [each for each in exchange.clerk.received if isinstance(each, MessagesReserved)][-1]
+    held = [each for each in exchange.manual_carrier.received if isinstance(each, MessagesReserved)][-1]
     assert [each.body for each in held.messages] == [b"4"]
     assert exchange.bodies(DEAD_TRANSACTIONAL) == [b"1", b"2", b"3"]
 
@@ -206,7 +206,7 @@ def test_what_passes_through_is_judged_message_by_message() -> None:
     exchange = Exchange()
     for number in (1, 2):
         brought = message(b"%d" % number, identifier=ObjectId(UUID(int=7), number), transaction=UUID(int=3))
-        exchange.say(MessageArrived("clerk", (1, number), ELSEWHERE, brought))
+        exchange.say(MessageArrived("manual_carrier", (1, number), ELSEWHERE, brought))
     refuse(exchange)
     assert exchange.sent() == [b"1", b"2"]
 

@@ -38,7 +38,7 @@ class Broken(Event, frozen=True):
     numbers: tuple[int, ...]
 
 
-class Librarian:
+class RecordingReader:
     """A reader of all queues on `far`: it answers at once, and notes what it was asked."""
 
     def __init__(self) -> None:
@@ -64,12 +64,12 @@ class Librarian:
 class Reading(Bench):
     """A manager with a reader beside it."""
 
-    librarian: Librarian
+    recording_reader: RecordingReader
     own_addresses = False
 
     def _build(self) -> None:
         super()._build()
-        self.librarian = Librarian()
+        self.recording_reader = RecordingReader()
         reader = RemoteReader(
             name="reader",
             claims=lambda name: name.host in ("far", ".", "bench", "localhost"),
@@ -77,7 +77,7 @@ class Reading(Bench):
         )
         protocol = Protocol(
             name="reader",
-            machine=lambda _: self.librarian,
+            machine=lambda _: self.recording_reader,
             signals=(ReadElsewhere, ReaderGone),
             takes=(Broken,),
             reader=reader,
@@ -89,7 +89,7 @@ class Reading(Bench):
 
     @property
     def requests(self) -> list[Any]:
-        return [each.request for each in self.librarian.asked if isinstance(each, ReadElsewhere)]
+        return [each.request for each in self.recording_reader.asked if isinstance(each, ReadElsewhere)]
 
 
 @pytest.mark.parametrize("case", REQUESTS)
@@ -197,7 +197,7 @@ def test_another_users_handle_is_refused() -> None:
 def test_a_reader_is_notified_that_no_caller_waits_for_an_answer() -> None:
     bench = Reading()
     bench.handle(events.CallerGone(7))
-    assert bench.librarian.asked == [ReaderGone("reader", 7)]
+    assert bench.recording_reader.asked == [ReaderGone("reader", 7)]
 
 
 def test_a_process_that_starts_anew_knows_no_handle_of_the_last_one() -> None:

@@ -55,7 +55,7 @@ def hold(
 ) -> MessagesReserved:
     """Return the answer to a carrier that asks for a hold."""
     exchange.say(ReservationWanted("httpr", key, queues or ("orders",), most, most_bytes, **options))
-    reported = [each for each in exchange.clerk.received if isinstance(each, MessagesReserved)][-1]
+    reported = [each for each in exchange.manual_carrier.received if isinstance(each, MessagesReserved)][-1]
     assert (reported.to, reported.key) == ("httpr", key)
     return reported
 
@@ -73,7 +73,7 @@ def end(exchange: Exchange, outcome: Outcome, *keys: tuple[int, int]) -> None:
 
 def waiting(exchange: Exchange) -> list[MessagesWaiting]:
     """Return the notifications to the carrier that messages wait."""
-    return [each for each in exchange.clerk.received if isinstance(each, MessagesWaiting)]
+    return [each for each in exchange.manual_carrier.received if isinstance(each, MessagesWaiting)]
 
 
 # -- begin
@@ -159,7 +159,7 @@ def test_nothing_is_held_of_no_queue() -> None:
     assert (reported.queue, reported.messages, reported.refusal) == (0, (), ReservationRefusal.NO_QUEUE)
     assert hold(exchange, "private$\\\\").refusal is ReservationRefusal.NO_QUEUE
     exchange.say(ReservationWanted("httpr", KEY, (), 1, 1))
-    assert exchange.clerk.received[-1] == MessagesReserved("httpr", KEY)
+    assert exchange.manual_carrier.received[-1] == MessagesReserved("httpr", KEY)
     assert exchange.state.travel.reservations == {}
 
 
@@ -174,7 +174,7 @@ def test_a_user_without_the_right_to_receive_may_not_reserve() -> None:
 
 def test_an_outgoing_queue_is_held_by_its_number_or_by_who_may_read_dead_letters() -> None:
     exchange = Exchange()
-    exchange.clerk.connects = False
+    exchange.manual_carrier.connects = False
     exchange.send(ELSEWHERE, b"a")
     rights = (EVERYONE, ManagerRight.RECEIVE_DEADLETTER_MESSAGE)
     assert not exchange.ask(ChangeAccess(0, "", AccessChange.DENY, *rights)).status
@@ -261,7 +261,7 @@ def test_what_is_held_is_shown_as_locked_and_counts_as_there() -> None:
     shown = views.queue(exchange.state, "orders")
     assert shown is not None
     assert (shown.messages, shown.locked, shown.bytes) == (1, 1, exchange.queue().total_bytes)
-    exchange.clerk.connects = False
+    exchange.manual_carrier.connects = False
     exchange.send(ELSEWHERE, b"c", b"d")
     hold(exchange, exchange.outgoing().number, key=(1, 8), most=1)
     outgoing = outgoing_queue(exchange.state, ELSEWHERE)
@@ -342,7 +342,7 @@ def test_a_delivered_message_of_a_local_queue_counts_as_received() -> None:
 
 def test_delivered_from_an_outgoing_queue_went_to_its_destination() -> None:
     exchange = Exchange()
-    exchange.clerk.connects = False
+    exchange.manual_carrier.connects = False
     exchange.send(ELSEWHERE, b"a", positive_journaling=True)
     exchange.send(ELSEWHERE, b"b")
     hold(exchange, exchange.outgoing().number)
@@ -354,7 +354,7 @@ def test_delivered_from_an_outgoing_queue_went_to_its_destination() -> None:
 
 def test_a_permanently_refused_message_becomes_a_dead_letter_if_it_requests_that() -> None:
     exchange = Exchange()
-    exchange.clerk.connects = False
+    exchange.manual_carrier.connects = False
     exchange.send(ELSEWHERE, b"a", negative_journaling=True)
     hold(exchange, exchange.outgoing().number)
     refused = ReservationsEnded("httpr", (KEY,), Outcome.REFUSED, MessageClass.NACK_BAD_DEST_QUEUE)
@@ -479,7 +479,7 @@ def test_a_transactions_message_is_held_from_its_commit_on() -> None:
 
 def test_a_queue_on_hold_is_not_held_and_any_other_outgoing_queue_is() -> None:
     exchange = Exchange()
-    exchange.clerk.connects = False
+    exchange.manual_carrier.connects = False
     exchange.send(ELSEWHERE, b"a")
     exchange.ask(PauseQueue(0, ELSEWHERE))
     number = exchange.outgoing().number

@@ -19,15 +19,15 @@ def watching(*names: str, **settings: int) -> Exchange:
     exchange = Exchange()
     if settings:
         exchange.create("bounded", **settings)
-    exchange.say(RoomWatched("clerk", frozenset(names)))
+    exchange.say(RoomWatched("manual_carrier", frozenset(names)))
     return exchange
 
 
 def rooms(exchange: Exchange) -> list[tuple[str, int, int | None]]:
     """Return the reports of room that the carrier got since the last call."""
-    heard = [each for each in exchange.clerk.received if isinstance(each, RoomKnown)]
-    exchange.clerk.received.clear()
-    assert all(each.to == "clerk" for each in heard)
+    heard = [each for each in exchange.manual_carrier.received if isinstance(each, RoomKnown)]
+    exchange.manual_carrier.received.clear()
+    assert all(each.to == "manual_carrier" for each in heard)
     return [(each.destination, each.unread, each.free) for each in heard]
 
 
@@ -47,7 +47,7 @@ def test_queues_that_are_not_watched_are_not_reported() -> None:
     rooms(exchange)
     exchange.send("others", b"a")
     assert rooms(exchange) == []
-    exchange.say(RoomWatched("clerk", frozenset()))
+    exchange.say(RoomWatched("manual_carrier", frozenset()))
     exchange.send("orders", b"a")
     assert rooms(exchange) == []
 
@@ -98,9 +98,9 @@ def test_what_is_sent_in_a_transaction_takes_room_before_it_is_committed() -> No
 
 def test_the_carrier_gets_the_room_before_the_verdict() -> None:
     exchange = watching("orders")
-    exchange.clerk.received.clear()
-    exchange.say(BatchArrived("clerk", 5, ("orders",), (message(b"a"),), UUID(int=9)))
-    assert [type(each) for each in exchange.clerk.received] == [RoomKnown, BatchJudged]
+    exchange.manual_carrier.received.clear()
+    exchange.say(BatchArrived("manual_carrier", 5, ("orders",), (message(b"a"),), UUID(int=9)))
+    assert [type(each) for each in exchange.manual_carrier.received] == [RoomKnown, BatchJudged]
 
 
 @pytest.mark.parametrize("name", [ELSEWHERE, "DIRECT=", r"system$;deadletter"])

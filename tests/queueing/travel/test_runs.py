@@ -28,10 +28,10 @@ def made(number: int, **attributes: object) -> Message:
 
 
 def is_taken(exchange: Exchange, destination: str, *messages: Message) -> bool:
-    exchange.say(RunArrived("clerk", 5, destination, messages, "10.0.0.1"))
-    reported = exchange.clerk.received[-1]
+    exchange.say(RunArrived("manual_carrier", 5, destination, messages, "10.0.0.1"))
+    reported = exchange.manual_carrier.received[-1]
     assert isinstance(reported, RunJudged)
-    assert (reported.to, reported.ticket) == ("clerk", 5)
+    assert (reported.to, reported.ticket) == ("manual_carrier", 5)
     return reported.taken
 
 
@@ -39,7 +39,7 @@ def test_a_run_is_stored_in_its_order_and_survives_a_restart() -> None:
     exchange = Exchange()
     assert is_taken(exchange, "orders", made(1), made(2), made(3))
     assert exchange.bodies() == [b"1", b"2", b"3"]
-    assert exchange.state.travel.taken == {"clerk": 3}
+    assert exchange.state.travel.taken == {"manual_carrier": 3}
     exchange.restart()
     assert exchange.bodies() == [b"1", b"2", b"3"]
     check(exchange.state)

@@ -28,7 +28,7 @@ def test_connection_active_is_what_an_administrator_said_last() -> None:
         assert exchange.ask(event).status is HResult.OK
         found.append(exchange.state.travel.online)
     assert found == [True, False, False, True]
-    assert exchange.clerk.received == [ManagerOnline(online=False), ManagerOnline(online=True)]
+    assert exchange.manual_carrier.received == [ManagerOnline(online=False), ManagerOnline(online=True)]
 
 
 @pytest.mark.spec("DM-124")
@@ -45,12 +45,15 @@ def test_pause_and_resume_set_the_state_and_are_reported() -> None:
     exchange.send(ELSEWHERE, b"a")
     exchange.end(Outcome.DELIVERED)
     number = exchange.outgoing().number
-    exchange.clerk.received.clear()
+    exchange.manual_carrier.received.clear()
     assert exchange.ask(PauseQueue(0, ELSEWHERE)).status is HResult.OK
     assert exchange.link().state is OutgoingState.ON_HOLD
     assert exchange.ask(ResumeQueue(0, ELSEWHERE)).status is HResult.OK
     assert exchange.link().state is OutgoingState.INACTIVE
-    assert exchange.clerk.received == [QueuePaused("clerk", number), QueueResumed("clerk", number)]
+    assert exchange.manual_carrier.received == [
+        QueuePaused("manual_carrier", number),
+        QueueResumed("manual_carrier", number),
+    ]
 
 
 def test_pausing_twice_is_no_error_and_no_second_fact() -> None:

@@ -59,7 +59,7 @@ class LoggedProgress(Progress):
         self.lags.append(lag)
 
 
-class Place:
+class LakeFolder:
     """A lake, the files that its messages come from and a history."""
 
     def __init__(self, spark: SparkSession, folder: Path, kept_as: str = "parquet") -> None:
@@ -92,15 +92,17 @@ class Place:
 
 
 @pytest.fixture
-def place(spark: SparkSession, tmp_path: Path) -> Place:
-    return Place(spark, tmp_path)
+def place(spark: SparkSession, tmp_path: Path) -> LakeFolder:
+    return LakeFolder(spark, tmp_path)
 
 
 def some_messages(first: int) -> list[dict[str, Any]]:
     return [message(first + number, body, after=number) for number, body in enumerate(BODIES)]
 
 
-def test_every_message_is_understood_or_quarantined_and_a_second_run_changes_nothing(place: Place) -> None:
+def test_every_message_is_understood_or_quarantined_and_a_second_run_changes_nothing(
+    place: LakeFolder,
+) -> None:
     write_messages(place.feed, "one", some_messages(1))
     write_messages(place.feed, "two", some_messages(101))
     report = place.run()
@@ -128,7 +130,9 @@ def test_every_message_is_understood_or_quarantined_and_a_second_run_changes_not
     assert place.minutes("flow", "seen_messages", "quarantined") == {"15 12:00": (2 * GOOD, 6)}
 
 
-def test_only_the_rows_that_are_bad_are_decoded_again(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_rows_that_are_bad_are_decoded_again(
+    place: LakeFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     decoded = silver.decoded
     rows: list[int] = []
 
@@ -150,7 +154,7 @@ def test_only_the_rows_that_are_bad_are_decoded_again(place: Place, monkeypatch:
 
 
 def test_what_died_between_bronze_and_silver_is_finished_by_the_next_run(
-    place: Place, monkeypatch: pytest.MonkeyPatch
+    place: LakeFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_messages(place.feed, "one", some_messages(1))
 
@@ -190,7 +194,7 @@ def _dies_at_silver() -> Any:
 DAY = 86_400
 
 
-def test_gold_is_right_with_events_that_come_late(place: Place) -> None:
+def test_gold_is_right_with_events_that_come_late(place: LakeFolder) -> None:
     """The receiving is recorded a day after the sending, and its file comes first."""
     write_history(
         place.history,
@@ -238,7 +242,7 @@ def test_gold_is_right_with_events_that_come_late(place: Place) -> None:
 
 
 @pytest.mark.long
-def test_batches_that_became_one_are_read_counted_and_followed_as_before(place: Place) -> None:
+def test_batches_that_became_one_are_read_counted_and_followed_as_before(place: LakeFolder) -> None:
     for name, first in (("one", 1), ("two", 101), ("three", 201)):
         write_messages(place.feed, name, some_messages(first))
     write_history(place.history, [event(1, "accepted", 1, 0, message_id="m1\\1", size=500, sent=at(0))])
@@ -264,7 +268,7 @@ def test_batches_that_became_one_are_read_counted_and_followed_as_before(place: 
 def test_delta_has_each_batch_once(spark: SparkSession, tmp_path: Path) -> None:
     from deltalake import DeltaTable
 
-    place = Place(spark, tmp_path, "delta")
+    place = LakeFolder(spark, tmp_path, "delta")
     write_messages(place.feed, "one", some_messages(1))
     write_history(place.history, [event(1, "accepted", 1, 0, message_id="m1\\1", size=500, sent=at(0))])
     place.run()
@@ -302,7 +306,7 @@ def test_delta_has_each_batch_once(spark: SparkSession, tmp_path: Path) -> None:
     assert [row["in_messages"] for row in gold.to_pylist()] == [1]
 
 
-def test_a_lake_goes_on_until_it_is_asked_to_stop_and_the_next_run_reads_the_rest(place: Place) -> None:
+def test_a_lake_goes_on_until_it_is_asked_to_stop_and_the_next_run_reads_the_rest(place: LakeFolder) -> None:
     write_messages(place.feed, "one", some_messages(1))
 
     def go_on() -> bool:
@@ -324,7 +328,7 @@ def test_a_lake_goes_on_until_it_is_asked_to_stop_and_the_next_run_reads_the_res
 
 
 @pytest.mark.long
-def test_a_lake_that_goes_on_is_compacted_while_its_query_runs(place: Place) -> None:
+def test_a_lake_that_goes_on_is_compacted_while_its_query_runs(place: LakeFolder) -> None:
     """A message comes when the one before it is in silver, and each look reads every row once."""
     sent, looks = [1], []
     write_messages(place.feed, "1", [message(1, b"{}")])
@@ -377,7 +381,7 @@ def test_the_progress_has_what_the_last_batch_left_in_the_queues() -> None:
     assert logged.lags == [7, None]
 
 
-def test_one_run_at_a_time_and_no_other_folder(place: Place) -> None:
+def test_one_run_at_a_time_and_no_other_folder(place: LakeFolder) -> None:
     with pipeline.locked(place.lake), pytest.raises(UsageError, match="one at a time"):
         place.run()
     (place.lake / "letters.txt").write_text("mine")
@@ -387,7 +391,7 @@ def test_one_run_at_a_time_and_no_other_folder(place: Place) -> None:
         open_lake(place.lake)
 
 
-def test_a_checkpoint_that_is_gone_is_noticed_before_anything_is_lost(place: Place) -> None:
+def test_a_checkpoint_that_is_gone_is_noticed_before_anything_is_lost(place: LakeFolder) -> None:
     write_messages(place.feed, "one", some_messages(1))
     place.run()
     shutil.rmtree(place.lake / "_checkpoints")

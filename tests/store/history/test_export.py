@@ -26,7 +26,7 @@ class Killed(BaseException):
     """Says that the process ends here without a cleanup."""
 
 
-class Mortal:
+class KilledAtStep:
     """Kills the process before or after a step, counted from the first one."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,7 +57,9 @@ def whose(bench: Bench) -> Whose:
     return Whose(bench.state.identity().identifier, "BENCH")
 
 
-def run_export(bench: Bench, folder: Path, mortal: Mortal, *, file_events: int, piece_events: int) -> None:
+def run_export(
+    bench: Bench, folder: Path, mortal: KilledAtStep, *, file_events: int, piece_events: int
+) -> None:
     """Export as the task does: skip what is in files, and delete rows after their file is synced."""
     history = bench.state.history
     assert history is not None
@@ -106,7 +108,7 @@ def test_every_event_is_in_one_file_wherever_the_process_is_killed(
     bench.flush()
     reported: list[dict[str, object]] = []
     with pytest.MonkeyPatch.context() as monkeypatch:
-        mortal = Mortal(monkeypatch)
+        mortal = KilledAtStep(monkeypatch)
         sizes = {"file_events": file_events, "piece_events": piece_events}
         for place, (count, span) in enumerate(batches):
             bench.now = Instant(bench.now + span * SECOND)
@@ -126,7 +128,7 @@ def test_every_event_is_in_one_file_wherever_the_process_is_killed(
 
 def test_the_kills_reach_every_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Check that kills reach every step, so that the property above covers all of them."""
-    mortal = Mortal(monkeypatch)
+    mortal = KilledAtStep(monkeypatch)
     bench = Bench(history=True)
     bench.send("orders", b"x")
     bench.flush()

@@ -23,7 +23,7 @@ from reliquary.queueing.travel.remote import ReadElsewhere, ReaderGone
 from tests.queueing.history.chronicle import events_of, words
 from tests.queueing.manager_harness import Bench
 
-NAME = "clerk"
+NAME = "asking_protocol"
 PEER = "10.0.0.9"
 FAR = r"DIRECT=OS:far\private$\orders"
 
@@ -34,7 +34,7 @@ class Asked(Event, frozen=True):
     requests: tuple[Event, ...]
 
 
-class Clerk:
+class AskingProtocol:
     """A protocol that asks the manager for its clients, and notes the answers that it receives."""
 
     def __init__(self) -> None:
@@ -61,15 +61,15 @@ class Clerk:
 class Asking(Bench):
     """A manager with this protocol beside it, which also reads the queues of `far`."""
 
-    clerk: Clerk
+    asking_protocol: AskingProtocol
 
     def _build(self) -> None:
         super()._build()
-        self.clerk = Clerk()
+        self.asking_protocol = AskingProtocol()
         self.last_number = 0
         protocol = Protocol(
             name=NAME,
-            machine=lambda _: self.clerk,
+            machine=lambda _: self.asking_protocol,
             signals=(RequestAnswered, ReadElsewhere, ReaderGone),
             takes=(Asked,),
             reader=RemoteReader(name=NAME, claims=lambda name: name.host == "far"),
@@ -89,7 +89,7 @@ class Asking(Bench):
 
     def request(self, request: Any) -> Any:
         """Let the protocol ask; return the answers within the turn."""
-        return self.clerk.answers[self.begin_request(request)]
+        return self.asking_protocol.answers[self.begin_request(request)]
 
     def replies(self) -> list[Reply]:
         return [effect for turn in self.turns for effect in turn.effects if isinstance(effect, Reply)]
@@ -130,7 +130,7 @@ def test_several_requests_of_a_turn_are_answered_in_their_order() -> None:
     bench = Asking()
     bench.send("orders", b"a", b"b")
     bench.handle(Asked((events.ReceiveMessages(-1, "orders"), events.ReceiveMessages(-2, "orders"))))
-    answers = bench.clerk.answers
+    answers = bench.asking_protocol.answers
     assert list(answers) == [-1, -2]
     found = [answer.messages[0].message.body for answer in answers.values() if isinstance(answer, Received)]
     assert found == [b"a", b"b"]
@@ -139,10 +139,10 @@ def test_several_requests_of_a_turn_are_answered_in_their_order() -> None:
 def test_a_read_that_waits_is_answered_in_the_turn_that_brings_the_message() -> None:
     bench = Asking()
     waits = bench.begin_request(events.ReceiveMessages(0, "orders", timeout=FOREVER_WAIT))
-    assert waits not in bench.clerk.answers
+    assert waits not in bench.asking_protocol.answers
     assert bench.state.open.askers == {waits: Initiator(NAME, PEER)}
     bench.send("orders", b"m")
-    assert isinstance(bench.clerk.answers[waits], Received)
+    assert isinstance(bench.asking_protocol.answers[waits], Received)
     assert not bench.state.open.askers
 
 
@@ -150,9 +150,9 @@ def test_a_read_that_waits_is_answered_when_its_time_is_over() -> None:
     bench = Asking()
     waits = bench.begin_request(events.PeekMessage(0, "orders", timeout=seconds(5)))
     bench.advance(4.9)
-    assert waits not in bench.clerk.answers
+    assert waits not in bench.asking_protocol.answers
     bench.advance(0.2)
-    assert bench.clerk.answers[waits].status is HResult.IO_TIMEOUT
+    assert bench.asking_protocol.answers[waits].status is HResult.IO_TIMEOUT
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_a_read_that_waits_is_ended_by_the_number_of_its_caller(read: Any) -> No
     bench = Asking()
     waits = bench.begin_request(read)
     bench.handle(Asked((events.CallerGone(waits),)))
-    assert bench.clerk.answers[waits].status is HResult.OPERATION_CANCELLED
+    assert bench.asking_protocol.answers[waits].status is HResult.OPERATION_CANCELLED
     bench.send("orders", b"m")
     assert bench.bodies() == [b"m"]
     bench.handle(Asked((events.CallerGone(waits), events.CallerGone(-77))))  # no caller waits there any more
@@ -180,9 +180,9 @@ def test_a_purge_that_takes_several_turns_is_answered_with_the_last() -> None:
     bench.patient = True
     purge = bench.begin_request(events.PurgeQueue(0, "orders"))
     bench.go_on(1)
-    assert purge not in bench.clerk.answers
+    assert purge not in bench.asking_protocol.answers
     bench.go_on()
-    answer = bench.clerk.answers[purge]
+    answer = bench.asking_protocol.answers[purge]
     assert isinstance(answer, Purged)
     assert answer.count == 5
 
@@ -192,9 +192,9 @@ def test_applications_and_protocols_get_separate_answers() -> None:
     waits = bench.begin_request(events.ReceiveMessages(0, "orders", timeout=FOREVER_WAIT))
     application = bench.begin_asking(events.ReceiveMessages(0, "orders", timeout=FOREVER_WAIT))
     bench.send("orders", b"a", b"b")
-    assert waits in bench.clerk.answers
+    assert waits in bench.asking_protocol.answers
     assert bench.answer_to(application).messages[0].message.body == b"b"
-    assert list(bench.clerk.answers) == [waits]
+    assert list(bench.asking_protocol.answers) == [waits]
 
 
 # -- refusals
@@ -229,7 +229,7 @@ def test_a_manager_that_is_not_ready_says_so() -> None:
     bench = Asking()
     waits = bench.begin_request(events.ReceiveMessages(0, "orders", timeout=FOREVER_WAIT))
     bench.stop()
-    assert bench.clerk.answers[waits].status is HResult.OPERATION_CANCELLED
+    assert bench.asking_protocol.answers[waits].status is HResult.OPERATION_CANCELLED
     assert bench.request(events.ReceiveMessages(0, "orders")).status is HResult.SERVICE_NOT_AVAILABLE
     bench.handle(Asked((events.CallerGone(waits),)))
     assert not bench.state.open.askers
@@ -257,9 +257,9 @@ def test_the_access_list_holds_for_the_client_of_a_protocol() -> None:
 def test_names_of_other_managers_are_not_handed_on(request_: Any) -> None:
     bench = Asking()
     assert bench.request(request_).status is HResult.QUEUE_NOT_FOUND
-    assert not bench.clerk.handed_on
+    assert not bench.asking_protocol.handed_on
     bench.begin_asking(request_)
-    assert len(bench.clerk.handed_on) == 1  # what an application asks is
+    assert len(bench.asking_protocol.handed_on) == 1  # what an application asks is
 
 
 # -- numbers

@@ -9,7 +9,7 @@ from reliquary.queueing.manager import SIGNALS
 from reliquary.queueing.model.travel import transfer
 from reliquary.queueing.model.travel.asking import RequestMade
 from reliquary.queueing.travel.remote import RemoteReadsEnded
-from tests.queueing.exchange import Clerk
+from tests.queueing.exchange import ManualCarrier
 
 
 def test_every_signal_goes_to_the_manager_or_to_carriers_and_none_to_both() -> None:
@@ -18,5 +18,5 @@ def test_every_signal_goes_to_the_manager_or_to_carriers_and_none_to_both() -> N
         for _, word in inspect.getmembers(transfer, inspect.isclass)
         if issubclass(word, Signal) and word not in (Signal, DirectedSignal)
     }
-    assert (set(SIGNALS) - {RemoteReadsEnded, RequestMade}) | set(Clerk.SIGNALS) == words
-    assert not set(SIGNALS) & set(Clerk.SIGNALS)
+    assert (set(SIGNALS) - {RemoteReadsEnded, RequestMade}) | set(ManualCarrier.SIGNALS) == words
+    assert not set(SIGNALS) & set(ManualCarrier.SIGNALS)

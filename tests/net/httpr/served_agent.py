@@ -21,7 +21,7 @@ from reliquary.protocols.httpr.events import Answer, ConnectionGone, RequestArri
 from reliquary.protocols.httpr.settings import HttprSettings
 from reliquary.protocols.httpr.state import State as HttprState
 from reliquary.queueing.model.message import NO_GUID
-from tests.net.endpoint_harness import DeafClerk, EndpointHarness, opened
+from tests.net.endpoint_harness import EndpointHarness, UnsignalledMachine, opened
 from tests.net.http.harness import echo, everywhere
 
 RESPONDER = "httpr://yourhost/service"
@@ -45,7 +45,7 @@ def committed(event: RequestArrived) -> Answer | None:
     return Answer(ResponseHeader(responder=RESPONDER, outcome=Outcome.COMMIT, completed=batch or 0))
 
 
-class Clerk(DeafClerk):
+class ScriptedMachine(UnsignalledMachine):
     """Takes requests as HTTPR's machine does, and answers as scripted; None is no answer yet."""
 
     def __init__(self) -> None:
@@ -68,11 +68,11 @@ class Clerk(DeafClerk):
         return [type(event).__name__ for event in self.heard]
 
 
-class Agency(EndpointHarness[Clerk]):
+class ServedAgent(EndpointHarness[ScriptedMachine]):
     """An endpoint on a free port."""
 
     def __init__(self, started: bool = True, users: tuple[User, ...] = ()) -> None:
-        super().__init__(Clerk(), (RequestArrived, RequestBegun, ConnectionGone), started)
+        super().__init__(ScriptedMachine(), (RequestArrived, RequestBegun, ConnectionGone), started)
         self.httpr = HttprState(self.rows, HttprSettings())
         self.httpr.origin = "httpr://here.example"
         bodies = EngineBodies(self.engine, self.state)
@@ -89,6 +89,8 @@ class Agency(EndpointHarness[Clerk]):
         return len(self.state.messages.bodies.loose)
 
 
-def agency(started: bool = True, users: tuple[User, ...] = ()) -> AbstractAsyncContextManager[Agency]:
+def served_agent(
+    started: bool = True, users: tuple[User, ...] = ()
+) -> AbstractAsyncContextManager[ServedAgent]:
     """Return an endpoint that is open."""
-    return opened(Agency(started, users))
+    return opened(ServedAgent(started, users))

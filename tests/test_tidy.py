@@ -340,13 +340,13 @@ def test_every_id_that_is_cited_is_defined_in_the_requirements() -> None:
 UNWANTED_NAMES = re.compile(
     r"(?:^|_)(?:told|untold|so_many|dear|vouches|nobody|somebody|anybody|whoever|the_same|such|he|his|him|shelf|refuge|bury|buried"
     r"|stirred|belongings|bringer|scenery|graves|tradesmen|weather|believ\w+?|vanish\w*?|swallow\w*?|that_is_none"
-    r"|that_cannot_be_is|as_ever|no_harm|at_hand|everybody)(?:_|$)"
+    r"|that_cannot_be_is|as_ever|no_harm|at_hand|everybody|fates?|gossip|rumour|librarian|scribe|clerk|cellar)(?:_|$)"
 )
 """Words that names of functions, classes, parameters, variables and files do without."""
 MAY_BE_UNWANTED = re.compile(
     r"(?i:told|so_many|dear|vouches|nobody|somebody|anybody|whoever|the_same|shelf|refuge|bury|buried|stirred|belongings|bringer"
     r"|scenery|graves|tradesmen|weather|believ|vanish|swallow|that_is_none|that_cannot_be_is|as_ever|no_harm"
-    r"|at_hand|everybody)|_(?:he|his|him|such)(?:_|\b)|\b(?:he|his|him|such)(?:_|\s*[=:,)])"
+    r"|at_hand|everybody|fate|gossip|rumour|librarian|scribe|clerk|cellar)|_(?:he|his|him|such)(?:_|\b)|\b(?:he|his|him|such)(?:_|\s*[=:,)])"
 )
 MOST_SHORT = 30
 SHORT = 4

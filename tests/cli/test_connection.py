@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from reliquary import BadRequest
 from reliquary.base.faults import UsageError
-from reliquary.cli.connection import Where, connected, read_token_file
+from reliquary.cli.connection import PlaneAddresses, connected, read_token_file
 from reliquary.cli.main import cli
 from reliquary.net.identity.users import User
 from reliquary.queueing.model.security.roles import Role
@@ -20,24 +20,29 @@ from tests.net.identity.cheap_hash import cheap_hash
 from tests.net.srmp.certificates import Authority
 
 
-@pytest.mark.parametrize("where", [Where("folder", None), Where("http://127.0.0.1:1", "folder")])
-def test_only_addresses_are_taken(where: Where) -> None:
+@pytest.mark.parametrize(
+    "where", [PlaneAddresses("folder", None), PlaneAddresses("http://127.0.0.1:1", "folder")]
+)
+def test_only_addresses_are_taken(where: PlaneAddresses) -> None:
     with click.Context(click.Command("x"), obj=where), pytest.raises(click.UsageError, match="'folder'"):
         connected()
 
 
 def test_without_a_port_there_is_no_next_one() -> None:
-    with click.Context(click.Command("x"), obj=Where("http://host", None)), pytest.raises(BadRequest):
+    with (
+        click.Context(click.Command("x"), obj=PlaneAddresses("http://host", None)),
+        pytest.raises(BadRequest),
+    ):
         connected()
 
 
 def test_no_connection_is_opened_before_the_first_request() -> None:
-    with click.Context(click.Command("x"), obj=Where("http://127.0.0.1:9", None)):
+    with click.Context(click.Command("x"), obj=PlaneAddresses("http://127.0.0.1:9", None)):
         connected().close()
 
 
 def test_queues_over_mqqp_need_no_control_plane_and_no_token() -> None:
-    where = Where("mqqp://127.0.0.1:1/orders", "http://127.0.0.1:2", "a token of another server")
+    where = PlaneAddresses("mqqp://127.0.0.1:1/orders", "http://127.0.0.1:2", "a token of another server")
     with click.Context(click.Command("x"), obj=where), connected() as manager:
         assert manager.queue().name == "orders"
 
@@ -45,9 +50,9 @@ def test_queues_over_mqqp_need_no_control_plane_and_no_token() -> None:
 def test_a_token_comes_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "token"
     file.write_text("  secret\n")
-    assert Where("x", None, None, file).read_token() == "secret"
-    assert Where("x", None, "said").read_token() == "said"
-    assert Where("x", None).read_token() is None
+    assert PlaneAddresses("x", None, None, file).read_token() == "secret"
+    assert PlaneAddresses("x", None, "said").read_token() == "said"
+    assert PlaneAddresses("x", None).read_token() is None
 
 
 @pytest.mark.parametrize(
@@ -85,11 +90,11 @@ def test_a_file_without_a_token_is_refused(tmp_path: Path, content: bytes | None
 def test_the_command_line_wins_over_the_environment(
     line: list[str], environment: dict[str, str], chosen: tuple[str | None, str | None, str | None]
 ) -> None:
-    found: list[Where] = []
+    found: list[PlaneAddresses] = []
 
     @click.command()
     @click.pass_obj
-    def probe(where: Where) -> None:
+    def probe(where: PlaneAddresses) -> None:
         found.append(where)
 
     root = click.Group("root", callback=cli.callback, params=cli.params, commands={"probe": probe})
@@ -127,9 +132,9 @@ def test_a_password_comes_from_a_file_before_the_environment(
     file = tmp_path / "password"
     file.write_text("two words\n")
     monkeypatch.setenv("RELIQUARY_PASSWORD", "of the environment")
-    named = Where("x", None, user="alice", password_file=file)
+    named = PlaneAddresses("x", None, user="alice", password_file=file)
     assert named.read_proof() == {"user": "alice", "password": "two words"}
-    assert Where("x", None, user="alice").read_proof()["password"] == "of the environment"
+    assert PlaneAddresses("x", None, user="alice").read_proof()["password"] == "of the environment"
 
 
 def test_a_person_at_a_terminal_is_asked_for_a_password(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,7 +147,7 @@ def test_a_person_at_a_terminal_is_asked_for_a_password(monkeypatch: pytest.Monk
     monkeypatch.delenv("RELIQUARY_PASSWORD", raising=False)
     monkeypatch.setattr("sys.stdin.isatty", lambda: True)
     monkeypatch.setattr(click, "prompt", prompt)
-    assert Where("x", None, user="alice").read_proof() == {"user": "alice", "password": "typed"}
+    assert PlaneAddresses("x", None, user="alice").read_proof() == {"user": "alice", "password": "typed"}
     assert asked == [("password of alice", True)]
 
 
@@ -157,7 +162,7 @@ def test_a_file_without_one_line_holds_no_password(tmp_path: Path, content: str)
     file = tmp_path / "password"
     file.write_text(content)
     with pytest.raises(UsageError, match="and a password is one"):
-        Where("x", None, user="alice", password_file=file).read_proof()
+        PlaneAddresses("x", None, user="alice", password_file=file).read_proof()
 
 
 def test_pipelines_want_a_token_and_say_so(tmp_path: Path) -> None:

@@ -7,7 +7,15 @@ from collections.abc import Iterator
 import msgspec
 
 from reliquary.base.hresult import HResult
-from reliquary.queueing.model.administration import Act, Filter, Listing, Machines, Noun, Parameter, Showing
+from reliquary.queueing.model.administration import (
+    Act,
+    Filter,
+    Listing,
+    Machines,
+    Noun,
+    Parameter,
+    RecordFormat,
+)
 from reliquary.queueing.model.events import ChangeQueue
 from reliquary.queueing.model.queue import QueueType
 from reliquary.views import queues
@@ -72,7 +80,7 @@ LABEL = Noun(
         ),
         example="--word rush",
     ),
-    showing=Showing(
+    showing=RecordFormat(
         key="queue",
         kind=str,
         record=label,

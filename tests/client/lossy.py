@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from tests.net.stream_server import stream_server
 
 
-class Fate(Enum):
+class ProxyAction(Enum):
     """What becomes of one exchange."""
 
     PASS = "pass"
@@ -26,20 +26,20 @@ class Lossy:
 
     target: str
     address: str = ""
-    fates: list[tuple[str, Fate]] = field(default_factory=list)
+    actions: list[tuple[str, ProxyAction]] = field(default_factory=list)
     """Ends of paths and their outcomes; each is used once, in this order."""
     seen: list[str] = field(default_factory=list)
 
-    def lose(self, ending: str, fate: Fate = Fate.LOSE_ANSWER) -> None:
+    def lose(self, ending: str, action: ProxyAction = ProxyAction.LOSE_ANSWER) -> None:
         """Let the next request whose path ends like this have this outcome."""
-        self.fates.append((ending, fate))
+        self.actions.append((ending, action))
 
-    def fate(self, path: str) -> Fate:
+    def action(self, path: str) -> ProxyAction:
         """Return what becomes of a request."""
         self.seen.append(path)
-        if self.fates and self.fates[0][0] in path:
-            return self.fates.pop(0)[1]
-        return Fate.PASS
+        if self.actions and self.actions[0][0] in path:
+            return self.actions.pop(0)[1]
+        return ProxyAction.PASS
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve one connection of a client, with one to the server."""
@@ -47,12 +47,12 @@ class Lossy:
         upstream_reader, upstream_writer = await asyncio.open_connection(parts.hostname, parts.port)
         try:
             while request := await _message(reader):
-                fate = self.fate(request.split(b" ", 2)[1].decode())
-                if fate is Fate.LOSE_REQUEST:
+                action = self.action(request.split(b" ", 2)[1].decode())
+                if action is ProxyAction.LOSE_REQUEST:
                     return
                 upstream_writer.write(request)
                 answer = await _message(upstream_reader)
-                if fate is Fate.LOSE_ANSWER:
+                if action is ProxyAction.LOSE_ANSWER:
                     return
                 writer.write(answer)
         finally:

@@ -25,7 +25,7 @@ from reliquary.client.records import Received
 from reliquary.net.clock import RealClock
 from reliquary.net.http import Listener, Mount, Request, Responder
 from reliquary.views import pages
-from tests.client.lossy import Fate, Lossy, lossy
+from tests.client.lossy import Lossy, ProxyAction, lossy
 from tests.client.served import Served
 
 Scene = Callable[[AsyncManager, Lossy], Awaitable[None]]
@@ -66,7 +66,7 @@ def test_a_lost_answer_to_receive_loses_no_message(play: Play, monkeypatch: pyte
         proxy.lose("/receive")
         assert text(await orders.receive(timeout=5)) == "precious"
         assert await texts(qm) == []
-        assert proxy.fates == []
+        assert proxy.actions == []
 
     play(scene)
 
@@ -86,7 +86,7 @@ def test_a_lost_acknowledgement_is_sent_again(play: Play) -> None:
     async def scene(qm: AsyncManager, proxy: Lossy) -> None:
         orders = qm.queue("orders")
         await orders.send("precious")
-        proxy.lose("/receipts", Fate.LOSE_REQUEST)
+        proxy.lose("/receipts", ProxyAction.LOSE_REQUEST)
         assert text(await orders.receive()) == "precious"
         assert (await orders.info()).locked == 0
         assert sum("/receipts" in path for path in proxy.seen) == 2
@@ -113,7 +113,7 @@ def test_an_acknowledgement_that_never_arrives_is_an_unknown_outcome(play: Play)
         orders = qm.queue("orders")
         await orders.send("precious")
         for _ in range(remote.ATTEMPTS):
-            proxy.lose("/receipts", Fate.LOSE_REQUEST)
+            proxy.lose("/receipts", ProxyAction.LOSE_REQUEST)
         with pytest.raises(OutcomeUnknown):
             await orders.receive()
         assert (await orders.info()).locked == 1
@@ -193,7 +193,7 @@ def test_after_prepare_a_lost_answer_to_commit_is_found_out(play: Play) -> None:
         async with qm.transaction() as transaction:
             await qm.queue("orders").send("x")
             await transaction.prepare()
-        assert proxy.fates == []
+        assert proxy.actions == []
         assert await texts(qm) == ["x"]
 
     play(scene)
@@ -201,7 +201,7 @@ def test_after_prepare_a_lost_answer_to_commit_is_found_out(play: Play) -> None:
 
 def test_a_lost_request_to_commit_is_sent_again(play: Play) -> None:
     async def scene(qm: AsyncManager, proxy: Lossy) -> None:
-        proxy.lose("/commit", Fate.LOSE_REQUEST)
+        proxy.lose("/commit", ProxyAction.LOSE_REQUEST)
         async with qm.transaction():
             await qm.queue("orders").send("x")
         assert await texts(qm) == ["x"]

@@ -21,7 +21,7 @@ from types import TracebackType
 from tests.net.stream_server import stream_server
 
 
-class Fate(Enum):
+class ProxyAction(Enum):
     """What the proxy does with one request."""
 
     PASS = "pass"
@@ -30,52 +30,52 @@ class Fate(Enum):
     REPEAT = "send twice"
 
 
-Plan = Callable[[bytes], Fate]
+Plan = Callable[[bytes], ProxyAction]
 """It gets a whole request, and is asked once for each."""
 
 
-def scripted(fates: Mapping[int, Fate], containing: bytes = b"") -> Plan:
+def scripted(actions: Mapping[int, ProxyAction], containing: bytes = b"") -> Plan:
     """Return a plan by numbers; only requests that contain these bytes are counted, from 1, and concerned."""
     seen = 0
 
-    def plan(request: bytes) -> Fate:
+    def plan(request: bytes) -> ProxyAction:
         nonlocal seen
         if containing not in request:
-            return Fate.PASS
+            return ProxyAction.PASS
         seen += 1
-        return fates.get(seen, Fate.PASS)
+        return actions.get(seen, ProxyAction.PASS)
 
     return plan
 
 
-def every(step: int, fate: Fate, containing: bytes = b"") -> Plan:
+def every(step: int, action: ProxyAction, containing: bytes = b"") -> Plan:
     """Return a plan with this treatment for every `step`th request that contains these bytes."""
     seen = 0
 
-    def plan(request: bytes) -> Fate:
+    def plan(request: bytes) -> ProxyAction:
         nonlocal seen
         seen += containing in request
-        return fate if containing in request and seen % step == 0 else Fate.PASS
+        return action if containing in request and seen % step == 0 else ProxyAction.PASS
 
     return plan
 
 
-def seeded(seed: int, shares: Mapping[Fate, float], containing: bytes = b"") -> Plan:
+def seeded(seed: int, shares: Mapping[ProxyAction, float], containing: bytes = b"") -> Plan:
     """Return a plan by chance: each treatment has its share of the requests that contain these bytes."""
     chance = random.Random(seed)
 
-    def plan(request: bytes) -> Fate:
+    def plan(request: bytes) -> ProxyAction:
         if containing not in request:
-            return Fate.PASS
+            return ProxyAction.PASS
         rest = 1 - sum(shares.values())
-        return chance.choices([*shares, Fate.PASS], [*shares.values(), rest])[0]
+        return chance.choices([*shares, ProxyAction.PASS], [*shares.values(), rest])[0]
 
     return plan
 
 
-def pass_all(_request: bytes) -> Fate:
+def pass_all(_request: bytes) -> ProxyAction:
     """Return the treatment by a proxy that changes nothing."""
-    return Fate.PASS
+    return ProxyAction.PASS
 
 
 class HttpProxy:
@@ -83,7 +83,7 @@ class HttpProxy:
 
     def __init__(self, target_port: int, plan: Plan = pass_all) -> None:
         self.plan = plan
-        self.counts: Counter[Fate] = Counter()
+        self.counts: Counter[ProxyAction] = Counter()
         """The number of requests with each treatment."""
         self.port = 0
         self.target_port = target_port
@@ -115,14 +115,14 @@ class HttpProxy:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while request := await read_message(reader):
-            fate = self.plan(request)
-            self.counts[fate] += 1
-            if fate is Fate.LOSE_REQUEST:
+            action = self.plan(request)
+            self.counts[action] += 1
+            if action is ProxyAction.LOSE_REQUEST:
                 return
             response = await self._forward(request)
-            if fate is Fate.REPEAT:
+            if action is ProxyAction.REPEAT:
                 await self._forward(request)
-            if fate is Fate.LOSE_RESPONSE or not response:
+            if action is ProxyAction.LOSE_RESPONSE or not response:
                 return
             writer.write(response)
             await writer.drain()

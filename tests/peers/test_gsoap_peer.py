@@ -8,7 +8,7 @@ import pytest
 
 from tests.peers.gsoap_build import Build, Version
 from tests.peers.gsoap_peer import GsoapClient, GsoapServer, Report, acknowledgements_in, texts
-from tests.peers.http_proxy import Fate, HttpProxy, Plan, every, scripted
+from tests.peers.http_proxy import HttpProxy, Plan, ProxyAction, every, scripted
 from tests.peers.wsrm_sites import ALL, SHORT
 
 pytestmark = pytest.mark.needs("gsoap")
@@ -101,26 +101,26 @@ def through(gsoap: Build, plan: Plan, *more: str) -> tuple[Report, list[str]]:
 
 
 def test_the_client_sends_each_message_once_and_the_server_drops_what_comes_too_early(gsoap: Build) -> None:
-    report, accepted = through(gsoap, scripted({3: Fate.LOSE_REQUEST}, b">message "))
+    report, accepted = through(gsoap, scripted({3: ProxyAction.LOSE_REQUEST}, b">message "))
     assert report.said("failed") == ["3"]
     assert accepted == texts(2)
     assert report.unacknowledged == [3, 4, 5]
 
 
 def test_an_application_can_let_the_client_send_again(gsoap: Build) -> None:
-    report, accepted = through(gsoap, scripted({3: Fate.LOSE_REQUEST}, b">message "), "--resend")
+    report, accepted = through(gsoap, scripted({3: ProxyAction.LOSE_REQUEST}, b">message "), "--resend")
     assert accepted == texts(5)
     assert unacknowledged(report) == []
 
 
 def test_the_server_drops_duplicates(gsoap: Build) -> None:
-    report, accepted = through(gsoap, every(1, Fate.REPEAT, b">message "))
+    report, accepted = through(gsoap, every(1, ProxyAction.REPEAT, b">message "))
     assert accepted == texts(5)
     assert unacknowledged(report) == []
 
 
 def test_a_lost_response_costs_the_client_nothing(gsoap: Build) -> None:
-    report, accepted = through(gsoap, scripted({3: Fate.LOSE_RESPONSE}, b">message "))
+    report, accepted = through(gsoap, scripted({3: ProxyAction.LOSE_RESPONSE}, b">message "))
     assert report.said("failed") == ["3"]
     assert accepted == texts(5)
     assert unacknowledged(report) == []

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from tests.peers.http_proxy import Fate, HttpProxy, Plan, every, scripted, seeded
+from tests.peers.http_proxy import HttpProxy, Plan, ProxyAction, every, scripted, seeded
 
 
 class Echo(ThreadingHTTPServer):
@@ -78,20 +78,20 @@ def run(plan: Plan, bodies: list[str], chunked: bool = False) -> tuple[list[str]
 
 
 @pytest.mark.parametrize(
-    ("fate", "answered", "seen"),
+    ("action", "answered", "seen"),
     [
-        pytest.param(Fate.PASS, ["a", "b", "c"], ["a", "b", "c"], id="pass"),
-        pytest.param(Fate.LOSE_REQUEST, ["a", "", "c"], ["a", "c"], id="a request is lost"),
-        pytest.param(Fate.LOSE_RESPONSE, ["a", "", "c"], ["a", "b", "c"], id="a response is lost"),
-        pytest.param(Fate.REPEAT, ["a", "b", "c"], ["a", "b", "b", "c"], id="a request comes twice"),
+        pytest.param(ProxyAction.PASS, ["a", "b", "c"], ["a", "b", "c"], id="pass"),
+        pytest.param(ProxyAction.LOSE_REQUEST, ["a", "", "c"], ["a", "c"], id="a request is lost"),
+        pytest.param(ProxyAction.LOSE_RESPONSE, ["a", "", "c"], ["a", "b", "c"], id="a response is lost"),
+        pytest.param(ProxyAction.REPEAT, ["a", "b", "c"], ["a", "b", "b", "c"], id="a request comes twice"),
     ],
 )
 def test_the_proxy_gives_each_exchange_its_planned_outcome(
-    fate: Fate, answered: list[str], seen: list[str]
+    action: ProxyAction, answered: list[str], seen: list[str]
 ) -> None:
-    responses, bodies, proxy = run(scripted({2: fate}), ["a", "b", "c"])
+    responses, bodies, proxy = run(scripted({2: action}), ["a", "b", "c"])
     assert (responses, bodies) == (answered, seen)
-    assert proxy.counts[fate] == (3 if fate is Fate.PASS else 1)
+    assert proxy.counts[action] == (3 if action is ProxyAction.PASS else 1)
     assert proxy.counts.total() == 3
 
 
@@ -100,29 +100,29 @@ def test_chunked_bodies_pass() -> None:
 
 
 def test_only_requests_with_certain_bytes_are_counted() -> None:
-    plan = scripted({2: Fate.LOSE_REQUEST}, containing=b"order")
+    plan = scripted({2: ProxyAction.LOSE_REQUEST}, containing=b"order")
     assert run(plan, ["order 1", "other", "order 2", "order 3"])[1] == ["order 1", "other", "order 3"]
 
 
 def test_every_nth_is_lost() -> None:
-    plan = every(3, Fate.LOSE_REQUEST, containing=b"order")
+    plan = every(3, ProxyAction.LOSE_REQUEST, containing=b"order")
     bodies = [f"order {number}" for number in range(1, 8)]
     assert run(plan, ["other", *bodies])[1] == ["other", *(bodies[n] for n in (0, 1, 3, 4, 6))]
 
 
 def test_a_seed_gives_equal_faults_each_time() -> None:
-    def fates(seed: int) -> list[Fate]:
-        plan = seeded(seed, {Fate.LOSE_REQUEST: 0.3, Fate.REPEAT: 0.3}, containing=b"order")
+    def actions(seed: int) -> list[ProxyAction]:
+        plan = seeded(seed, {ProxyAction.LOSE_REQUEST: 0.3, ProxyAction.REPEAT: 0.3}, containing=b"order")
         return [plan(b"order") for _ in range(200)]
 
-    assert fates(1) == fates(1) != fates(2)
-    assert {*fates(1)} == {Fate.LOSE_REQUEST, Fate.REPEAT, Fate.PASS}
-    assert 40 < fates(1).count(Fate.REPEAT) < 80
+    assert actions(1) == actions(1) != actions(2)
+    assert {*actions(1)} == {ProxyAction.LOSE_REQUEST, ProxyAction.REPEAT, ProxyAction.PASS}
+    assert 40 < actions(1).count(ProxyAction.REPEAT) < 80
 
 
 def test_requests_without_the_bytes_pass_whatever_the_chance() -> None:
-    plan = seeded(1, {Fate.LOSE_REQUEST: 1.0}, containing=b"order")
-    assert [plan(b"other"), plan(b"order")] == [Fate.PASS, Fate.LOSE_REQUEST]
+    plan = seeded(1, {ProxyAction.LOSE_REQUEST: 1.0}, containing=b"order")
+    assert [plan(b"other"), plan(b"order")] == [ProxyAction.PASS, ProxyAction.LOSE_REQUEST]
 
 
 def test_a_target_that_is_gone_looks_like_a_lost_response() -> None:
@@ -133,7 +133,7 @@ def test_a_target_that_is_gone_looks_like_a_lost_response() -> None:
 
 
 def test_what_goes_wrong_in_a_plan_is_raised_at_the_end() -> None:
-    def broken(_request: bytes) -> Fate:
+    def broken(_request: bytes) -> ProxyAction:
         raise ValueError("a mistake of the test")
 
     with pytest.raises(ValueError, match="a mistake of the test"):

@@ -15,7 +15,7 @@ from reliquary import SequenceInfo
 from tests.e2e.sites import Site
 from tests.peers.gsoap_build import Build
 from tests.peers.gsoap_peer import ANSWER, ASK, NOTE, GsoapClient, Report, answer, texts
-from tests.peers.http_proxy import Fate, HttpProxy, Plan, pass_all, scripted
+from tests.peers.http_proxy import HttpProxy, Plan, ProxyAction, pass_all, scripted
 from tests.peers.wsrm_sites import (
     LONG_VARIANTS,
     SHORT,
@@ -117,9 +117,9 @@ def test_every_acknowledgement_says_how_much_room_there_is(
 def test_a_request_that_is_lost_is_a_gap_that_both_sides_report(
     gsoap: Build, site: Site, queue: str, variant: Variant
 ) -> None:
-    plan = scripted({3: Fate.LOSE_REQUEST}, OF_MESSAGES)
+    plan = scripted({3: ProxyAction.LOSE_REQUEST}, OF_MESSAGES)
     report, proxy = send(gsoap, site, queue, variant, "--patience", "2", plan=plan)
-    assert proxy.counts[Fate.LOSE_REQUEST] == 1
+    assert proxy.counts[ProxyAction.LOSE_REQUEST] == 1
     assert received(site, queue, COUNT - 1) == [each for each in texts(COUNT) if each != "message 3"]
     assert unacknowledged(report) == [3]
     seen = sequence(site, report)
@@ -130,7 +130,7 @@ def test_a_request_that_is_lost_is_a_gap_that_both_sides_report(
 def test_a_gap_that_is_filled_before_the_end_is_none(
     gsoap: Build, site: Site, queue: str, variant: Variant
 ) -> None:
-    plan = scripted({3: Fate.LOSE_REQUEST}, OF_MESSAGES)
+    plan = scripted({3: ProxyAction.LOSE_REQUEST}, OF_MESSAGES)
     report, _ = send(gsoap, site, queue, variant, "--patience", "2", "--resend", plan=plan)
     assert received(site, queue, COUNT) == texts(COUNT)
     # the client passes over responses to what it sends again, and RM 1.0 has no CloseSequenceResponse
@@ -143,18 +143,18 @@ def test_a_gap_that_is_filled_before_the_end_is_none(
 def test_a_response_that_is_lost_loses_no_message(
     gsoap: Build, site: Site, queue: str, variant: Variant
 ) -> None:
-    plan = scripted({3: Fate.LOSE_RESPONSE}, OF_MESSAGES)
+    plan = scripted({3: ProxyAction.LOSE_RESPONSE}, OF_MESSAGES)
     report, proxy = send(gsoap, site, queue, variant, plan=plan)
-    assert proxy.counts[Fate.LOSE_RESPONSE] == 1
+    assert proxy.counts[ProxyAction.LOSE_RESPONSE] == 1
     assert received(site, queue, COUNT) == texts(COUNT)
     assert unacknowledged(report) == []
 
 
 @pytest.mark.parametrize("variant", LONG_VARIANTS)
 def test_what_comes_twice_is_delivered_once(gsoap: Build, site: Site, queue: str, variant: Variant) -> None:
-    plan = scripted({2: Fate.REPEAT, 5: Fate.REPEAT}, OF_MESSAGES)
+    plan = scripted({2: ProxyAction.REPEAT, 5: ProxyAction.REPEAT}, OF_MESSAGES)
     report, proxy = send(gsoap, site, queue, variant, plan=plan)
-    assert proxy.counts[Fate.REPEAT] == 2
+    assert proxy.counts[ProxyAction.REPEAT] == 2
     assert received(site, queue, COUNT) == texts(COUNT)
     assert unacknowledged(report) == []
     assert sequence(site, report).duplicates == 2
@@ -164,8 +164,8 @@ def test_what_comes_twice_is_delivered_once(gsoap: Build, site: Site, queue: str
 def test_a_conversation_in_which_everything_comes_twice(
     gsoap: Build, site: Site, queue: str, variant: Variant
 ) -> None:
-    report, proxy = send(gsoap, site, queue, variant, plan=lambda _request: Fate.REPEAT)
-    assert proxy.counts[Fate.PASS] == 0
+    report, proxy = send(gsoap, site, queue, variant, plan=lambda _request: ProxyAction.REPEAT)
+    assert proxy.counts[ProxyAction.PASS] == 0
     assert received(site, queue, COUNT) == texts(COUNT)
     assert unacknowledged(report) == []
 
@@ -230,7 +230,7 @@ def test_requests_are_answered_by_an_application(
 def test_a_request_that_comes_twice_is_answered_once(
     gsoap: Build, site: Site, queue: str, variant: Variant
 ) -> None:
-    plan = scripted({2: Fate.REPEAT, 5: Fate.REPEAT}, OF_MESSAGES)
+    plan = scripted({2: ProxyAction.REPEAT, 5: ProxyAction.REPEAT}, OF_MESSAGES)
     report, asked = converse(gsoap, site, queue, variant, plan=plan)
     assert asked == texts(COUNT)
     assert report.answers == [f"re: {each}" for each in texts(COUNT)]

@@ -14,7 +14,7 @@ import pytest
 from tests.e2e.sites import Site
 from tests.peers.gsoap_build import Build
 from tests.peers.gsoap_peer import ANSWER, ASK, NOTE, GsoapServer, ask, note, texts
-from tests.peers.http_proxy import Fate, HttpProxy, Plan, every, pass_all, seeded
+from tests.peers.http_proxy import HttpProxy, Plan, ProxyAction, every, pass_all, seeded
 from tests.peers.wsrm_sites import (
     LONG_VARIANTS,
     VARIANTS,
@@ -92,18 +92,18 @@ def test_a_server_that_acknowledges_only_at_the_end_of_a_sequence(
 
 @pytest.mark.parametrize("variant", LONG_VARIANTS)
 @pytest.mark.parametrize(
-    "fate",
+    "action",
     [
-        pytest.param(Fate.LOSE_REQUEST, id="lost requests", marks=pytest.mark.long),
-        pytest.param(Fate.LOSE_RESPONSE, id="lost responses"),
-        pytest.param(Fate.REPEAT, id="repeated requests"),
+        pytest.param(ProxyAction.LOSE_REQUEST, id="lost requests", marks=pytest.mark.long),
+        pytest.param(ProxyAction.LOSE_RESPONSE, id="lost responses"),
+        pytest.param(ProxyAction.REPEAT, id="repeated requests"),
     ],
 )
 def test_nothing_is_lost_or_doubled_on_a_bad_line(
-    gsoap: Build, tmp_path: Path, variant: Variant, fate: Fate
+    gsoap: Build, tmp_path: Path, variant: Variant, action: ProxyAction
 ) -> None:
-    proxy = deliver(gsoap, tmp_path, variant, *answers_of(variant), count=FEW, plan=every(4, fate))
-    assert proxy.counts[fate] >= FEW // 4
+    proxy = deliver(gsoap, tmp_path, variant, *answers_of(variant), count=FEW, plan=every(4, action))
+    assert proxy.counts[action] >= FEW // 4
 
 
 @pytest.mark.long
@@ -112,10 +112,10 @@ def test_nothing_is_lost_or_doubled_on_a_bad_line(
 def test_nothing_is_lost_or_doubled_when_everything_goes_wrong(
     gsoap: Build, tmp_path: Path, variant: Variant, seed: int
 ) -> None:
-    shares = {Fate.LOSE_REQUEST: 0.15, Fate.LOSE_RESPONSE: 0.15, Fate.REPEAT: 0.15}
+    shares = {ProxyAction.LOSE_REQUEST: 0.15, ProxyAction.LOSE_RESPONSE: 0.15, ProxyAction.REPEAT: 0.15}
     plan = seeded(seed, shares)
     proxy = deliver(gsoap, tmp_path, variant, *answers_of(variant), count=FEW, plan=plan)
-    assert all(proxy.counts[fate] for fate in shares), f"seed {seed} is too kind"
+    assert all(proxy.counts[action] for action in shares), f"seed {seed} is too kind"
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

@@ -22,8 +22,8 @@ from reliquary.server.space import (
     WHILE_REFUSING,
     Callbacks,
     Space,
+    SpaceDecisions,
     SpaceWatch,
-    Standing,
     Thresholds,
     judge,
     pause_before_next_look,
@@ -33,7 +33,7 @@ from reliquary.server.space import (
 from reliquary.store.reserve import NAME
 
 AT = Thresholds(low=100, reserve=40)  # enough is 150, scarce is 25
-TAKING, REFUSING = Standing(False, True), Standing(True, True)
+TAKING, REFUSING = SpaceDecisions(False, True), SpaceDecisions(True, True)
 
 
 @pytest.fixture(autouse=True)
@@ -46,27 +46,31 @@ def _defaults(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("room", "held", "before", "expected"),
     [
-        pytest.param(1000, 40, TAKING, Standing(False, True), id="much room"),
-        pytest.param(100, 40, TAKING, Standing(False, True), id="just enough"),
-        pytest.param(99, 40, TAKING, Standing(True, True), id="too little"),
-        pytest.param(149, 40, REFUSING, Standing(True, True), id="more, but not enough to begin again"),
-        pytest.param(150, 40, REFUSING, Standing(False, True), id="enough to begin again"),
-        pytest.param(25, 40, REFUSING, Standing(True, True), id="little"),
-        pytest.param(24, 40, REFUSING, Standing(True, False), id="so little that the reserve is needed"),
-        pytest.param(64, 0, REFUSING, Standing(True, False), id="the room of the reserve is not taken back"),
-        pytest.param(189, 0, REFUSING, Standing(False, False), id="enough for messages alone"),
-        pytest.param(190, 0, REFUSING, Standing(False, True), id="enough for messages and the reserve"),
-        pytest.param(1000, 0, Standing(), Standing(False, True), id="a first start"),
-        pytest.param(10, 0, Standing(), Standing(True, False), id="a first start on a full disk"),
+        pytest.param(1000, 40, TAKING, SpaceDecisions(False, True), id="much room"),
+        pytest.param(100, 40, TAKING, SpaceDecisions(False, True), id="just enough"),
+        pytest.param(99, 40, TAKING, SpaceDecisions(True, True), id="too little"),
+        pytest.param(149, 40, REFUSING, SpaceDecisions(True, True), id="more, but not enough to begin again"),
+        pytest.param(150, 40, REFUSING, SpaceDecisions(False, True), id="enough to begin again"),
+        pytest.param(25, 40, REFUSING, SpaceDecisions(True, True), id="little"),
+        pytest.param(
+            24, 40, REFUSING, SpaceDecisions(True, False), id="so little that the reserve is needed"
+        ),
+        pytest.param(
+            64, 0, REFUSING, SpaceDecisions(True, False), id="the room of the reserve is not taken back"
+        ),
+        pytest.param(189, 0, REFUSING, SpaceDecisions(False, False), id="enough for messages alone"),
+        pytest.param(190, 0, REFUSING, SpaceDecisions(False, True), id="enough for messages and the reserve"),
+        pytest.param(1000, 0, SpaceDecisions(), SpaceDecisions(False, True), id="a first start"),
+        pytest.param(10, 0, SpaceDecisions(), SpaceDecisions(True, False), id="a first start on a full disk"),
     ],
 )
-def test_room_means(room: int, held: int, before: Standing, expected: Standing) -> None:
+def test_room_means(room: int, held: int, before: SpaceDecisions, expected: SpaceDecisions) -> None:
     assert judge(AT, room, held, before) == expected
 
 
 def test_a_threshold_of_zero_refuses_nothing_and_a_reserve_of_zero_is_never_made() -> None:
-    assert judge(Thresholds(0, 0), -9, 0, Standing()) == Standing(False, False)
-    assert judge(Thresholds(0, 0), 10**12, 0, Standing()) == Standing(False, False)
+    assert judge(Thresholds(0, 0), -9, 0, SpaceDecisions()) == SpaceDecisions(False, False)
+    assert judge(Thresholds(0, 0), 10**12, 0, SpaceDecisions()) == SpaceDecisions(False, False)
 
 
 def test_defaults_fit_the_disk_and_settings_are_taken_as_they_are() -> None:

@@ -6,7 +6,7 @@ from reliquary.base.hresult import HResult
 from reliquary.base.time import SECOND, Duration
 from reliquary.queueing.model.events import BrowseMessages, PurgeQueue, ReceiveMessages
 from reliquary.queueing.model.message import MessageClass
-from reliquary.sim.applications import Application, Aside, Call, Pause, Script, succeeded
+from reliquary.sim.applications import Application, Call, CallWithoutWaiting, Pause, Script, succeeded
 from reliquary.sim.network import NOTHING, Outcome
 from tests.sim.simulated_server import SimulatedServer
 from tests.sim.written_history import delivered
@@ -23,7 +23,7 @@ class UsesEachStep(Application):
         yield Pause(SECOND)
         assert self.context.around.scheduler.now == began + SECOND
         wait = Duration(2 * SECOND)
-        yield Aside(lambda to: ReceiveMessages(to, "orders", timeout=wait), self._hear)
+        yield CallWithoutWaiting(lambda to: ReceiveMessages(to, "orders", timeout=wait), self._hear)
         outcome: Outcome = yield Call(lambda to: PurgeQueue(to, "inbox"))
         self.outcomes.append(outcome.answer.status)
         yield from self.rest()

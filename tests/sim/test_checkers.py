@@ -22,7 +22,7 @@ from reliquary.sim.checkers import (
     check_order,
     check_outcomes,
 )
-from reliquary.sim.history import Decision, Standing, Violation, acknowledged
+from reliquary.sim.history import Decision, SenderKnowledge, Violation, acknowledged
 from reliquary.sim.ledger import Ledger
 from tests.queueing.manager_harness import Bench
 from tests.sim.written_history import Story, delivered, message, moved, position, removed, stored
@@ -105,8 +105,8 @@ def test_two_messages_of_one_lookup_identifier_are_found_also_after_a_restore() 
         check_identifiers([story.history])
 
 
-@pytest.mark.parametrize("standing", [Standing.UNKNOWN, Standing.REFUSED, Standing.OPEN])
-def test_what_was_not_confirmed_may_be_missing(standing: Standing) -> None:
+@pytest.mark.parametrize("standing", [SenderKnowledge.UNKNOWN, SenderKnowledge.REFUSED, SenderKnowledge.OPEN])
+def test_what_was_not_confirmed_may_be_missing(standing: SenderKnowledge) -> None:
     story = Story()
     story.sent(1, standing=standing)
     check(story)
@@ -114,7 +114,7 @@ def test_what_was_not_confirmed_may_be_missing(standing: Standing) -> None:
 
 def test_what_was_refused_must_not_be_there_unless_it_came_too_late() -> None:
     story = Story()
-    story.sent(1, 2, standing=Standing.REFUSED)
+    story.sent(1, 2, standing=SenderKnowledge.REFUSED)
     story.turn(stored(1, reason=MessageClass.NACK_REACH_QUEUE_TIMEOUT))
     check(story)
     story.turn(stored(2))
@@ -124,7 +124,7 @@ def test_what_was_refused_must_not_be_there_unless_it_came_too_late() -> None:
 
 def test_the_messages_of_one_request_are_stored_together() -> None:
     story = Story()
-    story.sent(1, 2, standing=Standing.UNKNOWN, request=9)
+    story.sent(1, 2, standing=SenderKnowledge.UNKNOWN, request=9)
     check(story)
     story.turn(stored(1))
     with pytest.raises(Violation, match="only some"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reliquary.queueing.model.message import Message, MessageClass, ObjectId
-from reliquary.sim.history import History, Sending, Standing, Turned, named, shown
+from reliquary.sim.history import History, SenderKnowledge, Sending, Turned, named, shown
 from tests.sim.written_history import NOW, Nothing
 
 
@@ -31,9 +31,9 @@ def test_what_is_sent_stands_open_until_its_sender_knows_more() -> None:
     history = History()
     history.sending(sending(b"a"))
     known = [history.sendings[b"a"].standing]
-    history.settle([history.sendings[b"a"]], Standing.CONFIRMED)
+    history.settle([history.sendings[b"a"]], SenderKnowledge.CONFIRMED)
     known.append(history.sendings[b"a"].standing)
-    assert known == [Standing.OPEN, Standing.CONFIRMED]
+    assert known == [SenderKnowledge.OPEN, SenderKnowledge.CONFIRMED]
 
 
 def test_each_message_has_a_different_name() -> None:

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from reliquary.base.hresult import HResult
 from reliquary.queueing.model.events import Answer
-from reliquary.sim.history import Sending, Standing
+from reliquary.sim.history import SenderKnowledge, Sending
 from reliquary.sim.network import NOTHING, Outcome
 from reliquary.sim.readers import PlainReceiver
 from reliquary.sim.senders import Producer
@@ -22,7 +22,7 @@ def test_a_transactor_commits_prepares_and_aborts() -> None:
     assert server.history.consumed
     own = [each for each in server.history.sendings.values() if each.sender == "transactor"]
     assert AROUND in {each.queue for each in own}
-    assert {Standing.CONFIRMED, Standing.REFUSED} <= {each.standing for each in own}
+    assert {SenderKnowledge.CONFIRMED, SenderKnowledge.REFUSED} <= {each.standing for each in own}
 
 
 def test_a_canceller_ends_what_it_still_waits_for() -> None:
@@ -37,7 +37,7 @@ DONE = Outcome(Answer(HResult.OK), 7)
 GONE = Outcome(Answer(HResult.TRANSACTION_SEQUENCE), 8)
 
 
-def learned(outcome: Outcome, *, durable: bool = False, unanswered: int = 0) -> tuple[Standing, bool]:
+def learned(outcome: Outcome, *, durable: bool = False, unanswered: int = 0) -> tuple[SenderKnowledge, bool]:
     """Return what an application concludes about a message it sent, and whether it has one it received."""
     server = SimulatedServer(queues=False)
     sending = Sending(b"s", "s", "t", 1, "orders", 3, express=False, request=1)
@@ -47,20 +47,20 @@ def learned(outcome: Outcome, *, durable: bool = False, unanswered: int = 0) -> 
 
 
 def test_an_answered_commit_settles_everything() -> None:
-    assert learned(DONE) == (Standing.CONFIRMED, True)
+    assert learned(DONE) == (SenderKnowledge.CONFIRMED, True)
 
 
 def test_a_transaction_that_is_gone_before_the_first_commit_was_aborted() -> None:
-    assert learned(GONE) == (Standing.REFUSED, False)
+    assert learned(GONE) == (SenderKnowledge.REFUSED, False)
 
 
 def test_a_transaction_that_is_gone_after_an_unanswered_commit_may_have_ended_either_way() -> None:
-    assert learned(GONE, unanswered=1) == (Standing.UNKNOWN, False)
-    assert learned(NOTHING, unanswered=6) == (Standing.UNKNOWN, False)
+    assert learned(GONE, unanswered=1) == (SenderKnowledge.UNKNOWN, False)
+    assert learned(NOTHING, unanswered=6) == (SenderKnowledge.UNKNOWN, False)
 
 
 def test_a_prepared_transaction_that_is_gone_was_committed_because_it_is_never_forgotten() -> None:
-    assert learned(GONE, durable=True, unanswered=1) == (Standing.CONFIRMED, True)
+    assert learned(GONE, durable=True, unanswered=1) == (SenderKnowledge.CONFIRMED, True)
 
 
 def test_a_coordinator_sends_each_decision_until_it_is_confirmed_and_some_again() -> None:

@@ -8,7 +8,7 @@ from reliquary.base.hresult import HResult
 from reliquary.queueing.staging.events import PublishAnswer
 from reliquary.queueing.staging.facts import BatchPublished, StagePublished
 from reliquary.sim.applications import Script
-from reliquary.sim.history import Standing, Violation
+from reliquary.sim.history import SenderKnowledge, Violation
 from reliquary.sim.network import Outcome
 from reliquary.sim.readers import PlainReceiver
 from reliquary.sim.site_faults import SiteFaults
@@ -24,7 +24,7 @@ def test_a_writer_does_a_little_of_everything() -> None:
         server.events()
     )
     sent = server.history.sendings.values()
-    assert {Standing.CONFIRMED, Standing.REFUSED} <= {each.standing for each in sent}
+    assert {SenderKnowledge.CONFIRMED, SenderKnowledge.REFUSED} <= {each.standing for each in sent}
     assert AROUND in {each.queue for each in sent}
     facts = [fact for turned in server.history.turns for fact in turned.facts]
     batches = [fact.record.batch for fact in facts if isinstance(fact, BatchPublished)]
@@ -44,7 +44,11 @@ def test_what_was_never_published_counts_as_refused_and_what_was_as_confirmed() 
     standings.append(sending.standing)
     with pytest.raises(StopIteration):
         drain(script, HResult.OK)
-    assert [*standings, sending.standing] == [Standing.REFUSED, Standing.UNKNOWN, Standing.CONFIRMED]
+    assert [*standings, sending.standing] == [
+        SenderKnowledge.REFUSED,
+        SenderKnowledge.UNKNOWN,
+        SenderKnowledge.CONFIRMED,
+    ]
 
 
 def drain(script: Script, status: HResult) -> None:

@@ -13,7 +13,7 @@ from reliquary.queueing.model import facts
 from reliquary.queueing.model.events import Delivered, Received
 from reliquary.queueing.model.message import Message, MessageClass, Position
 from reliquary.queueing.model.queue import Outgoing, Queue, QueueType
-from reliquary.sim.history import History, Sending, Standing, Turned
+from reliquary.sim.history import History, SenderKnowledge, Sending, Turned
 
 NOW = Instant(1_700_000_000_000_000)
 ORDERS, OTHER = 1, 2
@@ -105,7 +105,9 @@ class Story:
             self.history.requests[process_number, event.to] = event  # type: ignore[attr-defined]
         return turned
 
-    def sent(self, *numbers: int, standing: Standing = Standing.CONFIRMED, request: int = 0) -> None:
+    def sent(
+        self, *numbers: int, standing: SenderKnowledge = SenderKnowledge.CONFIRMED, request: int = 0
+    ) -> None:
         """Record messages that an application sent, with what it knows of them."""
         for number in numbers:
             body = b"m%d" % number

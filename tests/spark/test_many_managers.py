@@ -10,7 +10,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 
 from reliquary.client.errors import error_of
 from reliquary.spark.errors import BadOffset, BadOption, DataLost, QueueMissing, ServerGone, SparkFault
-from reliquary.spark.option_list import For
+from reliquary.spark.option_list import OptionUse
 from reliquary.spark.options import parse_reading
 from reliquary.spark.source import Range, Reader
 from reliquary.spark.stream import StreamReader
@@ -49,7 +49,7 @@ def reader(worlds: Worlds, clock: Clock | None = None, **more: str) -> StreamRea
     clock = clock or Clock()
     names = ("manager", "feed_id")
     return StreamReader(
-        parse_reading(options, For.STREAM), names, worlds.connect, clock.wait, lambda: clock.now
+        parse_reading(options, OptionUse.STREAM), names, worlds.connect, clock.wait, lambda: clock.now
     )
 
 
@@ -117,9 +117,9 @@ def test_each_refusal_of_a_manager_names_the_manager(worlds: Worlds, code: str) 
         return Refusing(world) if access.name == "south" else Double(world)
 
     given = {"url": URL, "queue": "orders", "consumer": "lake", "startingTimestamp": "1970-01-01T00:00:01Z"}
-    stream = StreamReader(parse_reading(given, For.STREAM), ("manager", "feed_id"), connect)
+    stream = StreamReader(parse_reading(given, OptionUse.STREAM), ("manager", "feed_id"), connect)
     del given["consumer"], given["startingTimestamp"]
-    batch = Reader(parse_reading(given, For.READ), ("feed_id",), connect)
+    batch = Reader(parse_reading(given, OptionUse.READ), ("feed_id",), connect)
 
     def refused(work: Callable[[], Any], *calls: str) -> None:
         for call in calls:
@@ -449,7 +449,7 @@ def test_a_large_queue_is_cut_into_more_parts(worlds: Worlds) -> None:
 
 
 def batch(worlds: Worlds, **more: str) -> Reader:
-    options = parse_reading({"url": URL, "queue": "orders"} | more, For.READ)
+    options = parse_reading({"url": URL, "queue": "orders"} | more, OptionUse.READ)
     return Reader(options, ("manager", "feed_id"), worlds.connect, lambda _: None)
 
 

@@ -22,7 +22,7 @@ from reliquary.net.chance import SystemChance
 from reliquary.net.identity.users import User
 from reliquary.spark.connection import connected
 from reliquary.spark.errors import BadOption, DataLost, QueueMissing, ServerRefused, TokenRefused
-from reliquary.spark.option_list import For
+from reliquary.spark.option_list import OptionUse
 from reliquary.spark.options import Writing, parse_reading, parse_writing
 from reliquary.spark.sink import Part, publish, stage_part
 from reliquary.spark.source import Range, Reader, read_part
@@ -46,7 +46,7 @@ def running(*folders: Path) -> Iterator[tuple[str, list[Manager]]]:
 
 def stream(url: str, **more: str) -> StreamReader:
     options = {"url": url, "queue": "orders", "consumer": "lake"} | more
-    return StreamReader(parse_reading(options, For.STREAM), ("manager", "body"))
+    return StreamReader(parse_reading(options, OptionUse.STREAM), ("manager", "body"))
 
 
 def rows_of(reader: StreamReader, start: dict[str, Any], end: dict[str, Any]) -> list[tuple[str, str]]:
@@ -60,7 +60,7 @@ def rows_of(reader: StreamReader, start: dict[str, Any], end: dict[str, Any]) ->
 
 def sink(url: str, **more: str) -> Writing:
     given = {"url": url, "queue": "orders", "partitionBy": "label"} | more
-    return parse_writing(given, For.SINK, queue_column=False)
+    return parse_writing(given, OptionUse.SINK, queue_column=False)
 
 
 def staged(options: Writing, batch: int, *bodies: str) -> Part:
@@ -136,7 +136,7 @@ def test_a_time_finds_messages_that_applications_took_and_a_consumer_keeps(
 def batch_since(url: str, moment: int) -> list[str]:
     """Return the bodies that a batch reads which begins at a time."""
     options = {"url": url, "queue": "orders", "startingTimestamp": iso(moment)}
-    reader = Reader(parse_reading(options, For.READ), ("body",))
+    reader = Reader(parse_reading(options, OptionUse.READ), ("body",))
     return [
         row["body"].decode()
         for part in reader.partitions()
@@ -205,9 +205,9 @@ def test_each_error_names_the_manager_and_the_queue(tmp_path: Path) -> None:
             return str(file)
 
         given = {"managers": managers("wrong"), "queue": "orders"}
-        source = parse_reading(given | {"consumer": "lake"}, For.STREAM)
-        batch = parse_reading(given, For.READ)
-        target = parse_writing(given | {"partitionBy": "label"}, For.SINK, queue_column=False)
+        source = parse_reading(given | {"consumer": "lake"}, OptionUse.STREAM)
+        batch = parse_reading(given, OptionUse.READ)
+        target = parse_writing(given | {"partitionBy": "label"}, OptionUse.SINK, queue_column=False)
         at_north = "the queue 'orders at north'.*option token"
         unknown = StreamReader(source, ("body",))
         for work in (
@@ -224,7 +224,7 @@ def test_each_error_names_the_manager_and_the_queue(tmp_path: Path) -> None:
         assert isinstance(fault, QueueMissing)
         assert str(fault).startswith("writing part 0: the queue 'orders at south': ")
 
-        right = parse_reading(given | {"managers": managers("secret"), "consumer": "lake"}, For.STREAM)
+        right = parse_reading(given | {"managers": managers("secret"), "consumer": "lake"}, OptionUse.STREAM)
         reader = StreamReader(right, ("body",))
         with pytest.raises(QueueMissing, match="there is no queue 'orders at south': create it"):
             reader.initialOffset()

@@ -8,11 +8,14 @@ from pathlib import Path
 import pytest
 
 from reliquary.spark.errors import BadOption
-from reliquary.spark.option_list import ALL, KAFKA, OPTIONS, SOURCE, TARGET, For, known
+from reliquary.spark.option_list import ALL, KAFKA, OPTIONS, SOURCE, TARGET, OptionUse, known
 
 
 def test_options_are_known_by_any_capitals() -> None:
-    assert known({"URL": "a", "maxrowsperbatch": "5"}, For.STREAM) == {"url": "a", "maxRowsPerBatch": "5"}
+    assert known({"URL": "a", "maxrowsperbatch": "5"}, OptionUse.STREAM) == {
+        "url": "a",
+        "maxRowsPerBatch": "5",
+    }
 
 
 def test_what_spark_adds_for_a_sink_is_passed_over() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from reliquary.spark.access import Access, Gone
 from reliquary.spark.errors import BadOption
-from reliquary.spark.option_list import OPTIONS, SOURCE, For
+from reliquary.spark.option_list import OPTIONS, SOURCE, OptionUse
 from reliquary.spark.options import Push, parse_reading, parse_writing
 from reliquary.spark.positions import Moment, Positions
 
@@ -30,7 +30,7 @@ def test_a_stream_takes_every_option() -> None:
             "timeout": "2.5",
             "partitions": "8",
         },
-        For.STREAM,
+        OptionUse.STREAM,
     )
     assert options.managers == (
         Access("https://queues.example:8480", "abc", "", 2.5, "queues.example:8480", compression="lz4"),
@@ -44,7 +44,7 @@ def test_a_stream_takes_every_option() -> None:
 
 
 def test_what_is_not_given_has_its_default() -> None:
-    options = parse_reading(STREAM, For.STREAM)
+    options = parse_reading(STREAM, OptionUse.STREAM)
     assert (options.start, options.max_rows, options.max_bytes) == (Positions(), None, None)
     assert (options.min_rows, options.max_delay, options.min_partitions) == (1, 900, None)
     assert options.gone is Gone.FAIL
@@ -63,7 +63,7 @@ def test_a_sink_takes_every_option() -> None:
             "checkpointlocation": "here",
             "queryName": "x",
         },
-        For.SINK,
+        OptionUse.SINK,
         queue_column=False,
     )
     assert (options.queue, options.writer, options.take_over, options.bad) == (
@@ -73,21 +73,23 @@ def test_a_sink_takes_every_option() -> None:
         "dead:bad",
     )
     assert options.checkpoint == "here"
-    assert parse_writing(READ | {"runId": "june"}, For.WRITE, queue_column=False).run == "june"
-    assert parse_writing({"url": READ["url"]}, For.WRITE, queue_column=True).queue == ""
+    assert parse_writing(READ | {"runId": "june"}, OptionUse.WRITE, queue_column=False).run == "june"
+    assert parse_writing({"url": READ["url"]}, OptionUse.WRITE, queue_column=True).queue == ""
 
 
 def test_a_batch_waits_for_rows_and_is_cut_into_parts() -> None:
     given = STREAM | {"minRowsPerBatch": "500", "maxTriggerDelay": "30s", "minPartitions": "16"}
-    options = parse_reading(given | {"onManagerGone": "Skip"}, For.STREAM)
+    options = parse_reading(given | {"onManagerGone": "Skip"}, OptionUse.STREAM)
     assert (options.min_rows, options.max_delay, options.min_partitions) == (500, 30, 16)
     assert options.gone is Gone.SKIP
     for text, seconds in (("500ms", 0.5), ("15m", 900), ("2 h", 7200), ("1d", 86_400)):
-        assert parse_reading(STREAM | {"maxTriggerDelay": text}, For.STREAM).max_delay == seconds
+        assert parse_reading(STREAM | {"maxTriggerDelay": text}, OptionUse.STREAM).max_delay == seconds
 
 
 def test_a_batch_read_has_a_beginning_and_an_end() -> None:
-    options = parse_reading(READ | {"startingTimestamp": "1000", "endingOffset": '{"orders": 7}'}, For.READ)
+    options = parse_reading(
+        READ | {"startingTimestamp": "1000", "endingOffset": '{"orders": 7}'}, OptionUse.READ
+    )
     assert options.start == Positions(Moment(1_000_000))
     assert options.end == Positions("latest", {"orders": 7})
 
@@ -123,13 +125,13 @@ def test_a_batch_read_has_a_beginning_and_an_end() -> None:
 )
 def test_a_stream_is_refused_by_name(change: dict[str, str], sentence: str) -> None:
     with pytest.raises(BadOption) as refused:
-        parse_reading(STREAM | change, For.STREAM)
+        parse_reading(STREAM | change, OptionUse.STREAM)
     assert str(refused.value).startswith(sentence)
 
 
 def test_a_stream_needs_a_consumer() -> None:
     with pytest.raises(BadOption, match="a stream needs the option consumer"):
-        parse_reading(READ, For.STREAM)
+        parse_reading(READ, OptionUse.STREAM)
 
 
 @pytest.mark.parametrize(
@@ -149,13 +151,18 @@ def test_a_stream_needs_a_consumer() -> None:
 )
 def test_a_sink_is_refused_by_name(change: dict[str, str], sentence: str) -> None:
     with pytest.raises(BadOption) as refused:
-        parse_writing(READ | change, For.SINK, queue_column=False)
+        parse_writing(READ | change, OptionUse.SINK, queue_column=False)
     assert str(refused.value).startswith(sentence)
 
 
 def test_the_guide_tells_every_option_as_it_is() -> None:
     guide = (Path(__file__).parents[2] / "docs" / "guides" / "spark.md").read_text()
-    words = {For.READ: "read", For.STREAM: "stream", For.WRITE: "write", For.SINK: "sink"}
+    words = {
+        OptionUse.READ: "read",
+        OptionUse.STREAM: "stream",
+        OptionUse.WRITE: "write",
+        OptionUse.SINK: "sink",
+    }
     for option in OPTIONS:
         uses = ", ".join(word for use, word in words.items() if option.use & use)
         line = f"| `{option.name}` | {uses} | {option.default} | {option.about} |"

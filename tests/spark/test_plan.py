@@ -18,8 +18,8 @@ from reliquary.spark.offsets import QueueKey, QueueOffset
 from reliquary.spark.plan import (
     Finding,
     Limit,
+    QueueProblem,
     Span,
-    Trouble,
     allot,
     cuts,
     first_unread,
@@ -56,13 +56,13 @@ def test_a_queue_is_read_from_its_place_to_the_mark() -> None:
 @pytest.mark.parametrize(
     ("there", "finding"),
     [
-        ([], Finding(Trouble.MISSING, key("a"), 7)),
-        ([feed("a", "two")], Finding(Trouble.REPLACED, key("a"), 7)),
-        ([feed("a", cursor=None)], Finding(Trouble.UNKEPT, key("a"), 7)),
-        ([feed("a", cursor=8)], Finding(Trouble.LOST, key("a"), 7, 8)),
-        ([feed("a", mark=6, cursor=5)], Finding(Trouble.REWOUND, key("a"), 7, 5)),
-        ([feed("a", "one@1")], Finding(Trouble.REWOUND, key("a"), 7)),
-        ([feed("a", "two@1")], Finding(Trouble.REPLACED, key("a"), 7)),
+        ([], Finding(QueueProblem.MISSING, key("a"), 7)),
+        ([feed("a", "two")], Finding(QueueProblem.REPLACED, key("a"), 7)),
+        ([feed("a", cursor=None)], Finding(QueueProblem.UNKEPT, key("a"), 7)),
+        ([feed("a", cursor=8)], Finding(QueueProblem.LOST, key("a"), 7, 8)),
+        ([feed("a", mark=6, cursor=5)], Finding(QueueProblem.REWOUND, key("a"), 7, 5)),
+        ([feed("a", "one@1")], Finding(QueueProblem.REWOUND, key("a"), 7)),
+        ([feed("a", "two@1")], Finding(QueueProblem.REPLACED, key("a"), 7)),
     ],
 )
 def test_every_trouble_has_its_name(there: list[Feed], finding: Finding) -> None:
@@ -76,7 +76,7 @@ def test_a_loss_by_a_limit_is_reported_with_its_numbers() -> None:
     reported = str(finding.fault("a at m", "lake"))
     assert "lost 4 messages (4000 bytes) after 5 up to 9" in reported
     assert "at 2026-11-18T05:00:00Z" in reported
-    moved = Finding(Trouble.LOST, key("a"), 12, 15, loss).fault("a", "lake")
+    moved = Finding(QueueProblem.LOST, key("a"), 12, 15, loss).fault("a", "lake")
     assert "does another query use this consumer" in str(moved), "this gap is not the loss"
 
 
@@ -88,10 +88,10 @@ def test_for_a_paused_consumer_nothing_new_is_begun() -> None:
 
 def test_a_restored_manager_is_noticed_although_it_has_passed_the_old_numbers() -> None:
     (finding,) = survey({key("a"): QueueOffset("one@5", 7)}, feeds(feed("a", "one@6", mark=1 << 50))).findings
-    assert finding.trouble is Trouble.REWOUND
+    assert finding.trouble is QueueProblem.REWOUND
     assert isinstance(finding.fault("a at m", "lake"), DataLost)
     assert "'a at m' up to 7" in str(finding.fault("a at m", "lake"))
-    assert isinstance(Finding(Trouble.MISSING, key("a")).fault("a", "lake"), QueueMissing)
+    assert isinstance(Finding(QueueProblem.MISSING, key("a")).fault("a", "lake"), QueueMissing)
 
 
 def test_a_queue_that_the_option_does_not_name_any_more_is_left_alone() -> None:

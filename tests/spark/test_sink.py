@@ -26,7 +26,7 @@ from reliquary.spark.errors import (
     TokenRefused,
     WriterTaken,
 )
-from reliquary.spark.option_list import For
+from reliquary.spark.option_list import OptionUse
 from reliquary.spark.options import Writing, parse_writing
 from reliquary.spark.sink import Part, StreamWriter, Writer, query_of_checkpoint, stage_part
 from tests.spark.feed_double import Double, World, Worlds
@@ -34,7 +34,7 @@ from tests.spark.feed_double import Double, World, Worlds
 NAMES = ("body", "label")
 
 
-def options(use: For = For.SINK, **more: str) -> Writing:
+def options(use: OptionUse = OptionUse.SINK, **more: str) -> Writing:
     return parse_writing({"url": "http://server:1", "queue": "out"} | more, use, queue_column=False)
 
 
@@ -158,12 +158,12 @@ def test_a_batch_write_is_known_by_its_run(tasks: list[Task]) -> None:
     for run in ("june", "june", ""):
         tasks.append(Task(0))
         more = {"runId": run} if run else {}
-        writer = Writer(options(For.WRITE, **more), NAMES, world.connect)
+        writer = Writer(options(OptionUse.WRITE, **more), NAMES, world.connect)
         writer.commit([writer.write(batches("a"))])
     assert bodies(world) == ["a", "a"]
     assert len(world.ledger) == 2
     tasks.append(Task(0))
-    last = Writer(options(For.WRITE), NAMES, world.connect)
+    last = Writer(options(OptionUse.WRITE), NAMES, world.connect)
     last.abort([last.write(batches("b"))])
     assert list(world.stages.values()) == [[{"queue": "out", "part": 0, "body": b"a", "label": "a"}]]
 
@@ -238,7 +238,7 @@ class Ground:
 
     def writer(self, *names: str) -> StreamWriter:
         url = ",".join(f"{name}=http://{name}:1" for name in names or self.names)
-        given = options(For.SINK, url=url, partitionBy="label", **self.more)
+        given = options(OptionUse.SINK, url=url, partitionBy="label", **self.more)
         return StreamWriter(given, NAMES, self.worlds.connect)
 
     def bodies(self) -> dict[str, list[str]]:

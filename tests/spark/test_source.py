@@ -9,14 +9,14 @@ from pyspark.sql.datasource import EqualTo, GreaterThan, InputPartition, LessTha
 
 from reliquary.spark import source
 from reliquary.spark.errors import QueueMissing
-from reliquary.spark.option_list import For
+from reliquary.spark.option_list import OptionUse
 from reliquary.spark.options import Reading, parse_reading
 from reliquary.spark.source import PUSHING_WORKER, PushingReader, Range, Reader, batch_reader
 from tests.spark.feed_double import World
 
 
 def options(**more: str) -> Reading:
-    return parse_reading({"url": "http://server:1", "queue": "orders,parts"} | more, For.READ)
+    return parse_reading({"url": "http://server:1", "queue": "orders,parts"} | more, OptionUse.READ)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from reliquary.spark.errors import (
     QueueReplaced,
     SparkFault,
 )
-from reliquary.spark.option_list import For
+from reliquary.spark.option_list import OptionUse
 from reliquary.spark.options import parse_reading
 from reliquary.spark.stream import StreamReader
 from tests.spark.feed_double import World
@@ -28,7 +28,7 @@ def reader(
     world: World, queue: str = "orders", names: tuple[str, ...] = ("queue", "feed_id"), **more: str
 ) -> StreamReader:
     options = {"url": "http://server:1", "queue": queue, "consumer": "lake"} | more
-    return StreamReader(parse_reading(options, For.STREAM), names, world.connect)
+    return StreamReader(parse_reading(options, OptionUse.STREAM), names, world.connect)
 
 
 def rows_of(stream: StreamReader, start: dict[str, Any], end: dict[str, Any]) -> list[int]:
@@ -454,7 +454,9 @@ def test_a_replay_over_a_hole_reads_what_is_left_of_it(world: World) -> None:
 
 def test_an_idle_query_does_not_ask_all_the_time(world: World) -> None:
     waited: list[float] = []
-    options = parse_reading({"url": "http://server:1", "queue": "orders", "consumer": "lake"}, For.STREAM)
+    options = parse_reading(
+        {"url": "http://server:1", "queue": "orders", "consumer": "lake"}, OptionUse.STREAM
+    )
     stream = StreamReader(options, ("body",), world.connect, waited.append)
     start = stream.initialOffset()
     assert stream.latestOffset(start, ALL) == start

@@ -12,7 +12,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable
 from reliquary.spark.access import Access, Gone
 from reliquary.spark.managers import Managers
 from reliquary.spark.offsets import QueueKey, QueueOffset
-from reliquary.spark.option_list import For
+from reliquary.spark.option_list import OptionUse
 from reliquary.spark.options import parse_reading, parse_writing
 from reliquary.spark.report import Report
 from reliquary.spark.sink import Part, publish
@@ -91,8 +91,8 @@ def test_a_fixed_number_of_threads_asks_many_managers(monkeypatch: pytest.Monkey
 def test_readers_of_several_managers_go_to_other_processes() -> None:
     given = {"url": URL, "queue": "orders"}
     for reader in (
-        StreamReader(parse_reading(given | {"consumer": "lake"}, For.STREAM), ("body",)),
-        Reader(parse_reading(given, For.READ), ("body",)),
+        StreamReader(parse_reading(given | {"consumer": "lake"}, OptionUse.STREAM), ("body",)),
+        Reader(parse_reading(given, OptionUse.READ), ("body",)),
     ):
         assert type(pickle.loads(pickle.dumps(reader))) is type(reader)  # noqa: S301 - as Spark does it
 
@@ -131,7 +131,7 @@ class Meeting:
 
     def reader(self, **more: str) -> StreamReader:
         options = {"url": URL, "queue": "orders", "consumer": "lake"} | more
-        return StreamReader(parse_reading(options, For.STREAM), ("manager", "feed_id"), self.connect)
+        return StreamReader(parse_reading(options, OptionUse.STREAM), ("manager", "feed_id"), self.connect)
 
     def send(self) -> None:
         for world in self.worlds.by_name.values():
@@ -168,7 +168,7 @@ def test_a_report_asks_all_managers_at_once() -> None:
 def test_a_batch_asks_all_managers_at_once() -> None:
     meeting = Meeting()
     meeting.send()
-    options = parse_reading({"url": URL, "queue": "orders", "minPartitions": "12"}, For.READ)
+    options = parse_reading({"url": URL, "queue": "orders", "minPartitions": "12"}, OptionUse.READ)
     meeting.together = True
     assert len(Reader(options, ("feed_id",), meeting.connect).partitions()) == 12
 
@@ -178,6 +178,10 @@ def test_a_sink_publishes_on_all_managers_at_once() -> None:
     given = {"url": URL, "queue": "orders", "partitionBy": "label"}
     meeting.together = True
     publish(
-        parse_writing(given, For.SINK, queue_column=False), "query", 3, [Part("query", 3, 0)], meeting.connect
+        parse_writing(given, OptionUse.SINK, queue_column=False),
+        "query",
+        3,
+        [Part("query", 3, 0)],
+        meeting.connect,
     )
     assert [world.ledger for world in meeting.worlds.by_name.values()] == [{"query": 3}] * 3

@@ -18,7 +18,7 @@ from reliquary.cli.output import format_option, print_record, print_records
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from reliquary.queueing.model.administration import Act, Filter, Noun, R, Showing
+    from reliquary.queueing.model.administration import Act, Filter, Noun, R, RecordFormat
 
 
 def groups(by_hand: Mapping[str, Sequence[click.Command]]) -> Mapping[str, click.Group]:
@@ -44,7 +44,7 @@ def group_of(noun: Noun[Any]) -> click.Group:
     return group
 
 
-def print_shown(showing: Showing[R] | None, record: R, as_json: bool | None) -> None:
+def print_shown(showing: RecordFormat[R] | None, record: R, as_json: bool | None) -> None:
     """Print one record of a noun."""
     assert showing is not None, "the noun is only listed"
     print_record(record, as_json, showing.parts, showing.fields)
@@ -63,7 +63,7 @@ def _add_list(group: click.Group, noun: Noun[Any]) -> None:
     _add(group, "list", run, listing.help, lines, *map(_filter, listing.filters))
 
 
-def _add_show(group: click.Group, noun: Noun[Any], showing: Showing[Any]) -> None:
+def _add_show(group: click.Group, noun: Noun[Any], showing: RecordFormat[Any]) -> None:
     def run(as_json: bool | None, **given: Any) -> None:
         with connected() as manager:
             record = manager.show_record(noun, given[showing.key])
@@ -73,7 +73,7 @@ def _add_show(group: click.Group, noun: Noun[Any], showing: Showing[Any]) -> Non
     _add(group, "show", run, showing.help, [example], _key(showing))
 
 
-def _add_act(group: click.Group, noun: Noun[Any], showing: Showing[Any], act: Act) -> None:
+def _add_act(group: click.Group, noun: Noun[Any], showing: RecordFormat[Any], act: Act) -> None:
     def run(as_json: bool | None, **given: Any) -> None:
         key = given.pop(showing.key)
         with connected() as manager:
@@ -100,7 +100,7 @@ def _filter(each: Filter) -> Callable[[Any], Any]:
     return click.option(each.option, each.name, is_flag=flag, metavar=each.metavar, help=each.help)
 
 
-def _key(showing: Showing[Any]) -> Callable[[Any], Any]:
+def _key(showing: RecordFormat[Any]) -> Callable[[Any], Any]:
     return click.argument(showing.key, type=showing.kind)
 
 

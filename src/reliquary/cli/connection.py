@@ -38,7 +38,7 @@ PASSWORD_FILE_VARIABLE = "RELIQUARY_PASSWORD_FILE"
 
 
 @dataclass(frozen=True)
-class Where:
+class PlaneAddresses:
     """The addresses of both planes; `control` None is the port after the server's."""
 
     server: str
@@ -151,11 +151,11 @@ def feed_client() -> FeedClient:
     )
 
 
-def where() -> Where:
+def where() -> PlaneAddresses:
     """Return the addresses of the command line; refuse invalid ones."""
     from reliquary.client.address import is_address
 
-    named = click.get_current_context().find_object(Where)
+    named = click.get_current_context().find_object(PlaneAddresses)
     assert named is not None, "the root command says where the server is"
     for address in (named.server, named.control):
         if address is not None and not is_address(address):

@@ -19,7 +19,7 @@ from reliquary.cli.connection import (
     TOKEN_FILE_VARIABLE,
     TOKEN_VARIABLE,
     USER_VARIABLE,
-    Where,
+    PlaneAddresses,
     chosen_way,
 )
 from reliquary.cli.directory import directory
@@ -177,7 +177,7 @@ def cli(
     """
     way = chosen_way(context)
     has_files = any((ca_file, certificate, key))
-    context.obj = Where(
+    context.obj = PlaneAddresses(
         server,
         control,
         token if way == "token" else None,

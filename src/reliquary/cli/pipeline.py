@@ -16,7 +16,7 @@ import click
 from click.core import ParameterSource
 
 from reliquary.base.faults import UsageError
-from reliquary.cli.connection import Where, read_token_file
+from reliquary.cli.connection import PlaneAddresses, read_token_file
 from reliquary.cli.examples import examples
 from reliquary.cli.output import format_option, print_fields, print_json, print_table, wants_json
 from reliquary.cli.pipeline_audit import audit_options, run_audit
@@ -288,8 +288,8 @@ def _print(rows: list[dict[str, Any]], as_json: bool | None) -> None:
 # -- what the commands share
 
 
-def _where(context: click.Context) -> Where:
-    where = context.find_object(Where)
+def _where(context: click.Context) -> PlaneAddresses:
+    where = context.find_object(PlaneAddresses)
     assert where is not None, "the root command says where the server is"
     return where
 
@@ -302,7 +302,7 @@ def _server(context: click.Context, given: str | None) -> str | None:
     return None if said is ParameterSource.DEFAULT else _where(context).server
 
 
-def _token(file: Path | None, where: Where) -> str | None:
+def _token(file: Path | None, where: PlaneAddresses) -> str | None:
     """Return the token for Spark's processes, which accept no password."""
     if file is not None:
         return read_token_file(file)

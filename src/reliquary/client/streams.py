@@ -13,7 +13,7 @@ from reliquary.protocols.mqqb import events as mqqb_events
 from reliquary.protocols.mqqb import tables as mqqb_tables
 from reliquary.protocols.srmp import events as srmp_events
 from reliquary.protocols.srmp import tables as srmp_tables
-from reliquary.queueing.model.administration import Act, Listing, Machines, Noun, Parameter, Showing
+from reliquary.queueing.model.administration import Act, Listing, Machines, Noun, Parameter, RecordFormat
 from reliquary.streams.events import ResetStream
 from reliquary.streams.records import StreamInfo
 
@@ -59,7 +59,7 @@ STREAM: Final = Noun(
         "`awaiting` are the messages without a receipt, which MQQB calls order acknowledgement; they are "
         "sent again at `next_resend`.",
     ),
-    showing=Showing(
+    showing=RecordFormat(
         key="name",
         kind=str,
         record=_stream,

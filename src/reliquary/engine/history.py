@@ -251,7 +251,7 @@ class Exporter:
         self._exported = exported
 
     def _write(self, until: int, files: list[HistoryFile], forget: Callable[[int], object]) -> None:
-        from reliquary.store.history.export import Whose, export
+        from reliquary.store.history.export import ExportedManager, export
 
         record, history = self._state.identity(), self._history
         exported = history.exported
@@ -265,7 +265,7 @@ class Exporter:
             forget(in_files)
         after = max(in_files, history.exported)
         if after < until:
-            whose = Whose(record.identifier, record.computer_name)
+            whose = ExportedManager(record.identifier, record.computer_name)
             for file in export(self._disk, self.options.folder, whose, after, until):
                 self._in_files = file.last
                 self._exported.add(file)

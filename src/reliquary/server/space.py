@@ -72,7 +72,7 @@ class Thresholds(NamedTuple):
         return self.low // 4
 
 
-class Standing(NamedTuple):
+class SpaceDecisions(NamedTuple):
     """The decisions that are in force now."""
 
     refusing: bool = False
@@ -88,7 +88,7 @@ def thresholds(total: int, low_space: int | None, reserve: int | None) -> Thresh
     )
 
 
-def judge(at: Thresholds, room: int, held: int, before: Standing) -> Standing:
+def judge(at: Thresholds, room: int, held: int, before: SpaceDecisions) -> SpaceDecisions:
     """Return the decisions for this room and a reserve of `held` bytes; nothing is changed."""
     refusing = at.low > 0 and room < (at.enough if before.refusing else at.low)
     if not at.reserve:
@@ -97,7 +97,7 @@ def judge(at: Thresholds, room: int, held: int, before: Standing) -> Standing:
         reserved = room >= at.scarce
     else:
         reserved = not refusing and room >= at.enough + at.reserve
-    return Standing(refusing, reserved)
+    return SpaceDecisions(refusing, reserved)
 
 
 def space_of(folder: Path) -> Space:
@@ -138,7 +138,7 @@ class SpaceWatch:
         self.space = look_at(self._folder)
         self._at = thresholds(self.space.total, low_space, reserve)
         self._reserve = Reserve(self._folder, self._at.reserve)
-        self._standing = Standing()
+        self._standing = SpaceDecisions()
         self._next: asyncio.TimerHandle | None = None
 
     def make_room(self) -> None:

@@ -32,7 +32,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Aside:
+class CallWithoutWaiting:
     """Send a request on a second line, without waiting."""
 
     make: Make
@@ -46,7 +46,7 @@ class Pause:
     span: int
 
 
-ScriptStep: TypeAlias = Call | Aside | Pause
+ScriptStep: TypeAlias = Call | CallWithoutWaiting | Pause
 Result = TypeVar("Result")
 Part: TypeAlias = Generator[ScriptStep, Outcome, Result]
 """A part of a script that returns a result."""

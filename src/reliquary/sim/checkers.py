@@ -31,7 +31,16 @@ from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import Copy
 from reliquary.queueing.staging.facts import MessagesStaged, StagePlaced, StagePublished
 from reliquary.sim.feeds import check_feeds
-from reliquary.sim.history import History, Sending, Standing, Turned, Violation, acknowledged, named, shown
+from reliquary.sim.history import (
+    History,
+    SenderKnowledge,
+    Sending,
+    Turned,
+    Violation,
+    acknowledged,
+    named,
+    shown,
+)
 from reliquary.sim.ledger import ITSELF, Ledger
 from reliquary.sim.reasons import is_for_good, received
 
@@ -56,7 +65,7 @@ def check_loss(history: History, ledger: Ledger, replaced: Sequence[Ledger] = ()
     A store that was replaced by a backup may have had the message, or may have deleted the queue.
     """
     for sending in history.sendings.values():
-        if sending.standing is not Standing.CONFIRMED or sending.express:
+        if sending.standing is not SenderKnowledge.CONFIRMED or sending.express:
             continue
         stores = (ledger, *replaced)
         if not any(sending.body in each.stored or _was_deleted(each, sending.queue) for each in stores):
@@ -80,7 +89,7 @@ def check_refusals(history: History, ledger: Ledger) -> None:
                     continue
                 late = position.reason is MessageClass.NACK_REACH_QUEUE_TIMEOUT
                 sending = history.sendings[message.body]
-                if sending.standing is Standing.REFUSED and not late:
+                if sending.standing is SenderKnowledge.REFUSED and not late:
                     raise Violation(f"{shown(message.body)} was refused and stored in turn {turned.number}")
 
 
@@ -89,7 +98,7 @@ def _check_published(
 ) -> None:
     for position in fact.positions:
         body = ledger.bodies[position.message]
-        if history.sendings[body].standing is Standing.REFUSED:
+        if history.sendings[body].standing is SenderKnowledge.REFUSED:
             raise Violation(f"{shown(body)} was given up, and is published in turn {turned.number}")
 
 
@@ -194,7 +203,11 @@ def check_order(history: History) -> None:
     last: dict[tuple[str, str, int], Sending] = {}
     for turned in history.turns:
         for sending in _plainly_received(history, turned):
-            if sending.standing is not Standing.CONFIRMED or sending.transaction or sending.body in touched:
+            if (
+                sending.standing is not SenderKnowledge.CONFIRMED
+                or sending.transaction
+                or sending.body in touched
+            ):
                 continue
             key = (sending.sender, sending.queue, sending.priority)
             before = last.get(key)

@@ -25,7 +25,7 @@ class Violation(Exception):
     """Says that a promise of the queue manager was broken."""
 
 
-class Standing(Enum):
+class SenderKnowledge(Enum):
     """The sender's knowledge of a message."""
 
     OPEN = "open"
@@ -51,7 +51,7 @@ class Sending:
     express: bool
     request: int
     """A number that all messages of one request share: all of them are stored, or none."""
-    standing: Standing = Standing.OPEN
+    standing: SenderKnowledge = SenderKnowledge.OPEN
     transaction: UUID | None = None
     asks: Acknowledgement | None = None
 
@@ -142,7 +142,7 @@ class History:
         assert sending.body not in self.sendings, f"{sending.body!r} is sent twice"
         self.sendings[sending.body] = sending
 
-    def settle(self, sendings: Iterable[Sending], standing: Standing) -> None:
+    def settle(self, sendings: Iterable[Sending], standing: SenderKnowledge) -> None:
         """Record that an application has the outcome of the messages that it sent."""
         for sending in sendings:
             sending.standing = standing

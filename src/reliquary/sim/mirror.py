@@ -24,7 +24,7 @@ from reliquary.sim.ledger import Key, Ledger
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class DurableState:
     """The state that must survive a process."""
 
     manager: object
@@ -67,7 +67,7 @@ def available(queue: QueueState) -> Iterator[Position]:
         place = position.lookup_id
 
 
-def picture(state: State, walked: Walk) -> Picture:
+def picture(state: State, walked: Walk) -> DurableState:
     """Return the durable part of a manager's state."""
     prepared = {each.identifier: each for each in state.transactions.open.values() if each.prepared}
     uncommitted = _positions(prepared.values(), "enqueue")
@@ -78,7 +78,7 @@ def picture(state: State, walked: Walk) -> Picture:
         for each in reservation.lookup_ids
     }
     queues = {number: state.queues[number] for number in walked}
-    return Picture(
+    return DurableState(
         manager=state.manager.record,
         names=state.names.by_path,
         queues={number: queue.record for number, queue in queues.items()},
@@ -154,7 +154,7 @@ def compare_managers(live: QueueManager, walked: Walk, rebuilt: QueueManager) ->
     """Check that the recovered state equals the state of the running manager."""
     again = walk(rebuilt.state)
     one, other = picture(live.state, walked), picture(rebuilt.state, again)
-    for name in Picture.__dataclass_fields__:
+    for name in DurableState.__dataclass_fields__:
         if getattr(one, name) != getattr(other, name):
             raise Violation(
                 f"recovery: {name} would come back as {getattr(other, name)}, and is {getattr(one, name)}"

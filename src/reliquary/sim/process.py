@@ -69,7 +69,7 @@ MachineT = TypeVar("MachineT")
 
 
 @dataclass(frozen=True, slots=True)
-class Plugged:
+class ConnectedProtocol:
     """A protocol of a process, and its connection to the other processes."""
 
     protocol: Protocol
@@ -92,7 +92,7 @@ class Surroundings:
     """The quota of the manager in kilobytes."""
     computer: str = "SIM"
     """The name of the manager."""
-    plugged: tuple[Plugged, ...] = (Plugged(LOOPBACK),)
+    plugged: tuple[ConnectedProtocol, ...] = (ConnectedProtocol(LOOPBACK),)
     """The protocols of the manager."""
 
     @property

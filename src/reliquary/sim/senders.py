@@ -9,7 +9,7 @@ from reliquary.base.time import SECOND
 from reliquary.queueing.model.events import SendMessages
 from reliquary.queueing.model.message import FOREVER, Acknowledgement, Delivery, Message
 from reliquary.sim.applications import Application, ApplicationContext, Call, Part, Script, succeeded
-from reliquary.sim.history import Sending, Standing
+from reliquary.sim.history import SenderKnowledge, Sending
 from reliquary.sim.network import Outcome
 
 LIVES = (FOREVER, FOREVER, FOREVER, FOREVER, FOREVER, 0, 1, 3600)
@@ -51,11 +51,11 @@ class Sender(Application):
         outcome: Outcome = yield Call(lambda to: SendMessages(to, queue, tuple(messages), transaction))
         self.note(outcome)
         if outcome.answer is None:
-            self.history.settle(sendings, Standing.UNKNOWN)
+            self.history.settle(sendings, SenderKnowledge.UNKNOWN)
         elif not succeeded(outcome):
-            self.history.settle(sendings, Standing.REFUSED)
+            self.history.settle(sendings, SenderKnowledge.REFUSED)
         elif transaction is None:
-            self.history.settle(sendings, Standing.CONFIRMED)
+            self.history.settle(sendings, SenderKnowledge.CONFIRMED)
         return sendings
 
     def _make(

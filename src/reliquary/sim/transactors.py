@@ -30,14 +30,14 @@ from reliquary.queueing.model.events import (
 from reliquary.sim.applications import (
     Application,
     ApplicationContext,
-    Aside,
     Call,
+    CallWithoutWaiting,
     Part,
     Script,
     answer_of,
     succeeded,
 )
-from reliquary.sim.history import Decision, Sending, Standing
+from reliquary.sim.history import Decision, SenderKnowledge, Sending
 from reliquary.sim.network import NOTHING, Outcome
 from reliquary.sim.senders import Sender
 
@@ -97,7 +97,7 @@ class Transactor(Sender):
     def _send(self, work: Work) -> Script:
         target = AROUND if self.chance.happens(0.15) else self.a_queue()
         sent = yield from self.send(target, self.chance.between(1, 3), work.transaction)
-        work.sent += [each for each in sent if each.standing is not Standing.REFUSED]
+        work.sent += [each for each in sent if each.standing is not SenderKnowledge.REFUSED]
 
     def _move(self, work: Work) -> Script:
         source, target = self.a_queue(), self.a_queue()
@@ -115,7 +115,7 @@ class Transactor(Sender):
         if how == "commit":
             yield from self.commit(work)
             return
-        self.history.settle(work.sent, Standing.REFUSED)  # its commit was never requested
+        self.history.settle(work.sent, SenderKnowledge.REFUSED)  # its commit was never requested
         if how == "abort" or work.durable:
             yield from self.ask_until_answered(lambda to: AbortTransaction(to, work.transaction))
 
@@ -146,17 +146,17 @@ class Transactor(Sender):
     def _learn(self, work: Work, outcome: Outcome, unanswered: int) -> None:
         gone = outcome.answer is not None and outcome.answer.status is HResult.TRANSACTION_SEQUENCE
         if gone and self.history.restores > work.restores:
-            self.history.settle(work.sent, Standing.UNKNOWN)
+            self.history.settle(work.sent, SenderKnowledge.UNKNOWN)
         elif succeeded(outcome) or (gone and work.durable and unanswered):
             work.committed = outcome.turn
             self.history.consume(work.received, outcome.turn)
-            sure = [each for each in work.sent if each.standing is Standing.OPEN]
-            self.history.settle(sure, Standing.CONFIRMED)
+            sure = [each for each in work.sent if each.standing is SenderKnowledge.OPEN]
+            self.history.settle(sure, SenderKnowledge.CONFIRMED)
         elif gone and not unanswered:
             assert not work.durable, f"the prepared transaction {work.transaction} was forgotten"
-            self.history.settle(work.sent, Standing.REFUSED)
+            self.history.settle(work.sent, SenderKnowledge.REFUSED)
         else:
-            self.history.settle(work.sent, Standing.UNKNOWN)
+            self.history.settle(work.sent, SenderKnowledge.UNKNOWN)
 
 
 class Resolver(Application):
@@ -186,7 +186,7 @@ class Canceller(Transactor):
         if work is None:
             return
         source, wait = self.a_queue(), self.a_while(1000)
-        yield Aside(
+        yield CallWithoutWaiting(
             lambda to: ReceiveMessages(to, source, 2, wait, work.transaction),
             lambda outcome: self._hear(work, outcome),
         )
@@ -204,7 +204,7 @@ class Canceller(Transactor):
 
     def _cancel(self) -> Script:
         source, tag, wait = self.a_queue(), self.chance.between(1, 1 << 40), self.a_while(1000)
-        yield Aside(lambda to: ReceiveMessages(to, source, timeout=wait, tag=tag), self._take)
+        yield CallWithoutWaiting(lambda to: ReceiveMessages(to, source, timeout=wait, tag=tag), self._take)
         yield from self.rest()
         self.note((yield Call(lambda to: CancelRead(to, source, tag))))
 
@@ -267,7 +267,7 @@ class Coordinator(Transactor):
         decision = Decision(work.transaction, prepared and self.chance.happens(0.7), prepared)
         self.history.decisions.append(decision)
         if not decision.commit:
-            self.history.settle(work.sent, Standing.REFUSED)
+            self.history.settle(work.sent, SenderKnowledge.REFUSED)
         self._unconfirmed.append((work, decision))
 
     def _tell_outcome(self) -> Script:
@@ -280,8 +280,8 @@ class Coordinator(Transactor):
         self._confirmed.append((work, decision))
         if decision.commit and succeeded(outcome):
             self.history.consume(work.received, outcome.turn)
-            sure = [each for each in work.sent if each.standing is Standing.OPEN]
-            self.history.settle(sure, Standing.CONFIRMED)
+            sure = [each for each in work.sent if each.standing is SenderKnowledge.OPEN]
+            self.history.settle(sure, SenderKnowledge.CONFIRMED)
         for commit in (decision.commit, not decision.commit):
             if self.chance.happens(0.3):
                 yield from self.rest()

@@ -24,7 +24,7 @@ from reliquary.queueing.staging.events import (
     StageMessages,
 )
 from reliquary.sim.applications import ApplicationContext, Call, Part, Script, answer_of, succeeded
-from reliquary.sim.history import Sending, Standing, Violation
+from reliquary.sim.history import SenderKnowledge, Sending, Violation
 from reliquary.sim.network import Outcome
 from reliquary.sim.senders import Sender
 from reliquary.sim.transactors import AROUND
@@ -124,7 +124,7 @@ class Writer(Sender):
             for _ in range(self.chance.between(1, 4))
         ]
         for _, sending in made:
-            sending.standing = Standing.REFUSED
+            sending.standing = SenderKnowledge.REFUSED
             self.history.sending(sending)
         self.history.note(self.context.around.scheduler.now, f"{self.name} writes {len(made)} of {batch}")
         return made
@@ -141,12 +141,12 @@ class Writer(Sender):
             sending.number, sending.request, sending.standing = (
                 self._sent,
                 self._last_request,
-                Standing.UNKNOWN,
+                SenderKnowledge.UNKNOWN,
             )
         for _ in range(TRIES):
             outcome = yield from self._ask(self._batch, stages)
             if succeeded(outcome):
-                self.history.settle(sent, Standing.CONFIRMED)
+                self.history.settle(sent, SenderKnowledge.CONFIRMED)
                 self._published[self._batch] = outcome.turn
                 self._batch += 1
                 yield from self._afterwards(stages)
@@ -154,7 +154,7 @@ class Writer(Sender):
             if outcome.answer.status is not HResult.INSUFFICIENT_RESOURCES:
                 break
             yield from self.rest()
-        self.history.settle(sent, Standing.REFUSED)
+        self.history.settle(sent, SenderKnowledge.REFUSED)
         yield from self._give_up(won)
 
     def _afterwards(self, stages: tuple[int, ...]) -> Script:

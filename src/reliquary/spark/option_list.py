@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from reliquary.spark.errors import BadOption
 
 
-class For(Flag):
+class OptionUse(Flag):
     """The uses of an option."""
 
     READ = auto()
@@ -27,8 +27,8 @@ class For(Flag):
     """A streaming write by `df.writeStream`."""
 
 
-SOURCE: Final = For.READ | For.STREAM
-TARGET: Final = For.WRITE | For.SINK
+SOURCE: Final = OptionUse.READ | OptionUse.STREAM
+TARGET: Final = OptionUse.WRITE | OptionUse.SINK
 ALL: Final = SOURCE | TARGET
 
 
@@ -36,7 +36,7 @@ class Option(NamedTuple):
     """One option of the source or the sink."""
 
     name: str
-    use: For
+    use: OptionUse
     default: str
     """The default, in readable form."""
     about: str
@@ -92,13 +92,13 @@ OPTIONS: Final = (
     ),
     Option(
         "pushFilters",
-        For.READ,
+        OptionUse.READ,
         "`auto`",
         "`true`, `false`, or `auto`: when the session has `spark.sql.python.filterPushdown.enabled`",
     ),
     Option(
         "consumer",
-        For.STREAM,
+        OptionUse.STREAM,
         "required",
         "the name under which the server keeps what the query has not read",
     ),
@@ -118,13 +118,13 @@ OPTIONS: Final = (
     ),
     Option(
         "endingOffset",
-        For.READ,
+        OptionUse.READ,
         "`latest`",
         "where a read ends: `latest`, or JSON as for `startingOffset`; a number is the last place it has",
     ),
     Option(
         "endingTimestamp",
-        For.READ,
+        OptionUse.READ,
         "",
         "for all queues, by time: only messages that arrived before it are read",
     ),
@@ -134,23 +134,27 @@ OPTIONS: Final = (
         "`false`",
         "whether rows have a column `headers` with the SOAP and HTTPR parts of a message by name",
     ),
-    Option("maxRowsPerBatch", For.STREAM, "no limit", "how many rows a batch has at most, of all queues"),
+    Option(
+        "maxRowsPerBatch", OptionUse.STREAM, "no limit", "how many rows a batch has at most, of all queues"
+    ),
     Option(
         "maxBytesPerBatch",
-        For.STREAM,
+        OptionUse.STREAM,
         "no limit",
         "how large a batch is at most, such as `64m`; a larger message comes alone",
     ),
     Option(
         "minRowsPerBatch",
-        For.STREAM,
+        OptionUse.STREAM,
         "`1`",
         "how many rows a batch waits for; after `maxTriggerDelay` it takes what there is",
     ),
-    Option("maxTriggerDelay", For.STREAM, "`15m`", "how long a batch waits for `minRowsPerBatch`, at most"),
+    Option(
+        "maxTriggerDelay", OptionUse.STREAM, "`15m`", "how long a batch waits for `minRowsPerBatch`, at most"
+    ),
     Option(
         "failOnDataLoss",
-        For.STREAM,
+        OptionUse.STREAM,
         "`true`",
         "whether the query stops when messages it has not read are gone; else it goes on after them",
     ),
@@ -173,8 +177,10 @@ OPTIONS: Final = (
         "`fail`",
         "what becomes of rows that break a rule: `fail`, or `dead:QUEUE`, which takes them",
     ),
-    Option("runId", For.WRITE, "", "a name for this write: done again under it, it changes nothing"),
-    Option("checkpointLocation", For.SINK, "Spark's own", "where Spark keeps the progress of the query"),
+    Option("runId", OptionUse.WRITE, "", "a name for this write: done again under it, it changes nothing"),
+    Option(
+        "checkpointLocation", OptionUse.SINK, "Spark's own", "where Spark keeps the progress of the query"
+    ),
 )
 
 KAFKA: Final[Mapping[str, str]] = {
@@ -211,7 +217,7 @@ _BY_LOWER: Final = {option.name.lower(): option for option in OPTIONS}
 _KAFKA: Final = {name.lower(): advice for name, advice in KAFKA.items()}
 
 
-def known(options: Mapping[str, str], use: For) -> dict[str, str]:
+def known(options: Mapping[str, str], use: OptionUse) -> dict[str, str]:
     """Return the options by the names in this list; refuse one that is not for this use."""
     given: dict[str, str] = {}
     for word, value in options.items():
@@ -223,7 +229,7 @@ def known(options: Mapping[str, str], use: For) -> dict[str, str]:
     return given
 
 
-def _refusal(word: str, use: For) -> str:
+def _refusal(word: str, use: OptionUse) -> str:
     """Return the sentence about an option that is not for this use."""
     advice = _KAFKA.get(word.lower())
     if advice is None and word.lower().startswith("kafka."):

@@ -15,7 +15,7 @@ import msgspec
 
 from reliquary.spark.access import Access, Gone, parse_managers
 from reliquary.spark.errors import BadOption
-from reliquary.spark.option_list import For, known
+from reliquary.spark.option_list import OptionUse, known
 from reliquary.spark.positions import EARLIEST, LATEST, Positions, parse_positions
 
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,100}")
@@ -83,11 +83,11 @@ class Writing(msgspec.Struct, frozen=True):
         return tuple(access.name for access in self.managers)
 
 
-def parse_reading(options: Mapping[str, str], use: For) -> Reading:
+def parse_reading(options: Mapping[str, str], use: OptionUse) -> Reading:
     """Return the options of a source, or refuse one by its name."""
     given = known(options, use)
     consumer = _name(given, "consumer")
-    if use is For.STREAM and not consumer:
+    if use is OptionUse.STREAM and not consumer:
         raise BadOption(
             "a stream needs the option consumer: a name, such as lake, under which the server keeps what the "
             "query has not read; every query has its own"
@@ -111,7 +111,7 @@ def parse_reading(options: Mapping[str, str], use: For) -> Reading:
     )
 
 
-def parse_writing(options: Mapping[str, str], use: For, *, queue_column: bool) -> Writing:
+def parse_writing(options: Mapping[str, str], use: OptionUse, *, queue_column: bool) -> Writing:
     """Return the options of a sink, or refuse one by name; a column `queue` can replace that option."""
     given = known(options, use)
     queue = given.get("queue", "").strip()

@@ -45,7 +45,7 @@ class Span(NamedTuple):
     until: int
 
 
-class Trouble(Enum):
+class QueueProblem(Enum):
     """The reasons why a queue cannot simply be read further."""
 
     MISSING = "missing"
@@ -63,7 +63,7 @@ class Trouble(Enum):
 class Finding(NamedTuple):
     """One trouble of one queue."""
 
-    trouble: Trouble
+    trouble: QueueProblem
     key: QueueKey
     after: int = 0
     cursor: int = 0
@@ -73,15 +73,15 @@ class Finding(NamedTuple):
     def fault(self, queue: str, consumer: str) -> SparkFault:
         """Return the error about it; `queue` is the name of the queue in the error."""
         match self.trouble:
-            case Trouble.MISSING:
+            case QueueProblem.MISSING:
                 return errors.queue_missing(queue)
-            case Trouble.REPLACED:
+            case QueueProblem.REPLACED:
                 return errors.queue_replaced(queue)
-            case Trouble.UNKEPT:
+            case QueueProblem.UNKEPT:
                 return errors.consumer_missing(queue, consumer)
-            case Trouble.LOST:
+            case QueueProblem.LOST:
                 return errors.data_lost(queue, consumer, self.after, self.cursor, self.loss)
-            case Trouble.REWOUND:
+            case QueueProblem.REWOUND:
                 return errors.feed_rewound(queue, self.after)
 
 
@@ -117,16 +117,18 @@ def survey(offset: Offset, feeds: Feeds) -> Survey:
     for key, place in sorted(offset.items()):
         feed = feeds.get(key)
         if feed is None:
-            findings.append(Finding(Trouble.MISSING, key, place.id))
+            findings.append(Finding(QueueProblem.MISSING, key, place.id))
         elif feed.incarnation != place.incarnation:
             restored = identifier_of(feed.incarnation) == place.identifier
-            findings.append(Finding(Trouble.REWOUND if restored else Trouble.REPLACED, key, place.id))
+            findings.append(
+                Finding(QueueProblem.REWOUND if restored else QueueProblem.REPLACED, key, place.id)
+            )
         elif feed.cursor is None:
-            findings.append(Finding(Trouble.UNKEPT, key, place.id))
+            findings.append(Finding(QueueProblem.UNKEPT, key, place.id))
         elif feed.cursor > place.id:
-            findings.append(Finding(Trouble.LOST, key, place.id, feed.cursor, feed.loss))
+            findings.append(Finding(QueueProblem.LOST, key, place.id, feed.cursor, feed.loss))
         elif feed.mark < place.id:
-            findings.append(Finding(Trouble.REWOUND, key, place.id, feed.cursor))
+            findings.append(Finding(QueueProblem.REWOUND, key, place.id, feed.cursor))
         else:
             spans.append(Span(key, feed.incarnation, place.id, feed.mark))
     new = tuple(key for key in sorted(feeds) if key not in offset)

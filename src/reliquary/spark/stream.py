@@ -54,8 +54,8 @@ from reliquary.spark.options import Reading
 from reliquary.spark.plan import (
     Finding,
     Limit,
+    QueueProblem,
     Span,
-    Trouble,
     first_unread,
     still_wanted,
     survey,
@@ -241,18 +241,18 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Return the remaining range for a query that may lose data, after the loss was logged."""
         self._tell(finding)
         match finding.trouble:
-            case Trouble.MISSING:
+            case QueueProblem.MISSING:
                 return None
-            case Trouble.LOST:
+            case QueueProblem.LOST:
                 mark = self._marks[finding.key].id
                 return Span(finding.key, place.incarnation, finding.cursor, max(finding.cursor, mark))
-            case Trouble.REWOUND:
+            case QueueProblem.REWOUND:
                 # no number is given out twice, so what was read is not read again
                 mark = self._marks[finding.key].id
                 return self._opened(finding.key, min(place.id, mark))
-            case Trouble.UNKEPT:
+            case QueueProblem.UNKEPT:
                 return self._opened(finding.key, place.id)
-            case Trouble.REPLACED:
+            case QueueProblem.REPLACED:
                 return self._opened(finding.key)
 
     def _tell(self, finding: Finding) -> None:
@@ -351,7 +351,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         after = first.id
         for finding in survey({key: first}, feeds).findings:
             self._tell(finding)
-            if finding.trouble is not Trouble.LOST:
+            if finding.trouble is not QueueProblem.LOST:
                 return None
             after = finding.cursor
         if after >= last.id:

@@ -10,7 +10,7 @@ import msgspec
 
 from reliquary.base.hresult import HResult
 from reliquary.base.time import SECOND, as_datetime
-from reliquary.queueing.model.administration import Act, Listing, Noun, Showing, View
+from reliquary.queueing.model.administration import Act, Listing, Noun, RecordFormat, View
 from reliquary.queueing.model.events import Access, PauseQueue, ResumeQueue
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ OUTGOING: Final = Noun(
         help="List the outgoing queues with what waits in them.\n\n"
         "`failures` are the attempts that failed since the last success.",
     ),
-    showing=Showing(
+    showing=RecordFormat(
         key="destination",
         kind=str,
         record=_shown,

@@ -12,7 +12,7 @@ import msgspec
 
 from reliquary.base.hresult import HResult
 from reliquary.base.time import SECOND, as_datetime
-from reliquary.queueing.model.administration import Column, Listing, Noun, Paging, Refusal, Showing, View
+from reliquary.queueing.model.administration import Column, Listing, Noun, Paging, RecordFormat, Refusal, View
 from reliquary.queueing.model.events import Answer
 from reliquary.queueing.model.message import FOREVER
 from reliquary.queueing.model.queue import QueueSettings
@@ -195,7 +195,7 @@ QUEUE: Final[Noun[QueueInfo]] = Noun(
     summary="Make, list, show, delete and empty queues.",
     needs=None,
     listing=Listing(records=_listed, paging=Paging(behind=_listed, place=attrgetter("pathname"))),
-    showing=Showing(
+    showing=RecordFormat(
         key="name",
         kind=str,
         record=_shown,

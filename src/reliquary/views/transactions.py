@@ -13,7 +13,7 @@ import msgspec
 
 from reliquary.base.hresult import HResult
 from reliquary.base.time import as_datetime
-from reliquary.queueing.model.administration import Column, Filter, Listing, Noun, Plane, Showing, View
+from reliquary.queueing.model.administration import Column, Filter, Listing, Noun, Plane, RecordFormat, View
 
 if TYPE_CHECKING:
     from reliquary.queueing.model.state import State
@@ -162,7 +162,7 @@ TRANSACTION: Final[Noun[TransactionInfo]] = Noun(
         ),
         example="--owner billing --ended",
     ),
-    showing=Showing(
+    showing=RecordFormat(
         key="id",
         kind=str,
         parse=_identifier,

@@ -9,7 +9,7 @@ import msgspec
 
 from reliquary.base.hresult import HResult
 from reliquary.base.time import as_text
-from reliquary.queueing.model.administration import Listing, Noun, Plane, Showing, View
+from reliquary.queueing.model.administration import Listing, Noun, Plane, RecordFormat, View
 
 
 class WriterInfo(msgspec.Struct, frozen=True):
@@ -74,7 +74,7 @@ WRITER: Final = Noun(
         "`writers` are the names under which no other query may publish; `waiting` are rows of parts that "
         "are not published yet.",
     ),
-    showing=Showing(
+    showing=RecordFormat(
         key="query",
         kind=str,
         record=writer,

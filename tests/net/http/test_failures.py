@@ -16,7 +16,7 @@ from reliquary.net.http.failures import (
     TimedOut,
 )
 from reliquary.net.httpr.courier import FAILURES as HTTPR_FAILURES
-from reliquary.net.tcp.dialing import Unreached
+from reliquary.net.tcp.dialing import DialFailure
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_every_failure_tells_whether_the_request_can_have_been_done(
 
 
 def test_only_a_request_for_which_there_was_no_connection_cannot_have_been_done() -> None:
-    assert {each.value for each in Failure if not each.sent} == {each.value for each in Unreached}
+    assert {each.value for each in Failure if not each.sent} == {each.value for each in DialFailure}
 
 
 @pytest.mark.parametrize("failures", [UNANSWERED, HTTPR_FAILURES], ids=["post", "httpr"])
@@ -45,5 +45,5 @@ def test_each_courier_has_a_word_for_every_failure(failures: dict[Failure, Enum]
     assert set(failures) == set(Failure)
     unsent = {failures[each].value for each in Failure if not each.sent}
     unknown = {failures[each].value for each in Failure if each.sent}
-    assert unsent == {each.value for each in Unreached}
+    assert unsent == {each.value for each in DialFailure}
     assert not unsent & unknown

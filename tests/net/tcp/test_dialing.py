@@ -14,11 +14,11 @@ import pytest
 
 from reliquary.base.time import seconds
 from reliquary.net.tcp.dialing import (
+    DialFailure,
     NotConnected,
     OutgoingConnection,
     ServerAddress,
     ServerAddresses,
-    Unreached,
     reach,
     unreached,
 )
@@ -144,7 +144,7 @@ def test_an_unknown_name_is_no_address(host: str) -> None:
         with pytest.raises(NotConnected, match=f"no connection to {host}:80") as failed:
             await reach(ServerAddress(host, 80), connection, WITHIN)
         assert failed.value.__cause__ is not None
-        assert failed.value.reason is Unreached.NO_ADDRESS
+        assert failed.value.reason is DialFailure.NO_ADDRESS
         assert not connection.usable
 
     play(scene)
@@ -155,7 +155,7 @@ def test_a_server_without_tls_is_not_connected() -> None:
         async with serving(client_context()) as (_, address):
             with pytest.raises(NotConnected) as failed:
                 await reach(address, OutgoingConnection(), WITHIN)
-            assert failed.value.reason is Unreached.NO_CONNECTION
+            assert failed.value.reason is DialFailure.NO_CONNECTION
 
     play(scene)
 
@@ -208,7 +208,7 @@ def test_a_connection_that_ended_while_it_was_made_is_reported() -> None:
             connection.usable = False
             with pytest.raises(NotConnected, match="closed the connection at once") as failed:
                 await reach(address, connection, WITHIN)
-            assert failed.value.reason is Unreached.NO_CONNECTION
+            assert failed.value.reason is DialFailure.NO_CONNECTION
             await until(lambda: server.accepted == 1)
             connection.abort()
 
@@ -218,15 +218,15 @@ def test_a_connection_that_ended_while_it_was_made_is_reported() -> None:
 @pytest.mark.parametrize(
     ("cause", "kind"),
     [
-        (gaierror("x"), Unreached.NO_ADDRESS),
-        (UnicodeError("x"), Unreached.NO_ADDRESS),
-        (ssl.SSLCertVerificationError("x"), Unreached.NOT_TRUSTED),
-        (ssl.SSLError("x"), Unreached.NO_CONNECTION),
-        (OSError("x"), Unreached.NO_CONNECTION),
+        (gaierror("x"), DialFailure.NO_ADDRESS),
+        (UnicodeError("x"), DialFailure.NO_ADDRESS),
+        (ssl.SSLCertVerificationError("x"), DialFailure.NOT_TRUSTED),
+        (ssl.SSLError("x"), DialFailure.NO_CONNECTION),
+        (OSError("x"), DialFailure.NO_CONNECTION),
     ],
 )
 def test_only_a_certificate_that_fails_its_check_is_not_trusted(
-    cause: OSError | UnicodeError, kind: Unreached
+    cause: OSError | UnicodeError, kind: DialFailure
 ) -> None:
     assert unreached(cause) is kind
 

@@ -11,7 +11,7 @@ from reliquary.base.restoration import Restoration
 from reliquary.protocols.httpr.codec.values import LARGEST_ID, Carried, Command, ResponseHeader
 from reliquary.protocols.httpr.effects import SendRequest
 from reliquary.protocols.httpr.facts import MemoryJudged
-from reliquary.protocols.httpr.memory import HIGHEST_FLOOR, NEXT, Reach, reach_of
+from reliquary.protocols.httpr.memory import HIGHEST_FLOOR, NEXT, PeerProgress, reach_of
 from reliquary.protocols.httpr.settings import HttprSettings, Peer, Service
 from reliquary.protocols.httpr.tables import Channel, Memory, Role
 from reliquary.protocols.httpr.views import channels
@@ -55,7 +55,7 @@ def reported(bench: HttprBench) -> list[str]:
 
 
 def test_the_table_answers_every_case() -> None:
-    assert set(NEXT) == set(product(Memory, Reach))
+    assert set(NEXT) == set(product(Memory, PeerProgress))
 
 
 def row(memory: Memory) -> Channel:
@@ -67,18 +67,18 @@ def row(memory: Memory) -> Channel:
 @pytest.mark.parametrize(
     ("memory", "completed", "expected"),
     [
-        (Memory.RESTORED, None, Reach.NONE),
-        (Memory.RESTORED, 0, Reach.NONE),
-        (Memory.RESTORED, 4, Reach.WITHIN),
-        (Memory.RESTORED, 5, Reach.BEYOND),
-        (Memory.CURRENT, 5, Reach.WITHIN),
-        (Memory.CURRENT, 900, Reach.WITHIN),
-        (Memory.CURRENT, 901, Reach.BEYOND),
-        (Memory.OUTDATED, 900, Reach.WITHIN),
+        (Memory.RESTORED, None, PeerProgress.NONE),
+        (Memory.RESTORED, 0, PeerProgress.NONE),
+        (Memory.RESTORED, 4, PeerProgress.WITHIN),
+        (Memory.RESTORED, 5, PeerProgress.BEYOND),
+        (Memory.CURRENT, 5, PeerProgress.WITHIN),
+        (Memory.CURRENT, 900, PeerProgress.WITHIN),
+        (Memory.CURRENT, 901, PeerProgress.BEYOND),
+        (Memory.OUTDATED, 900, PeerProgress.WITHIN),
     ],
 )
 def test_a_restored_channel_is_compared_with_its_backup(
-    memory: Memory, completed: int | None, expected: Reach
+    memory: Memory, completed: int | None, expected: PeerProgress
 ) -> None:
     assert reach_of(row(memory), completed) is expected
 

@@ -30,7 +30,13 @@ from reliquary.protocols.httpr.server import report as server_report
 from reliquary.protocols.httpr.server import responses
 from reliquary.protocols.httpr.state import State
 from reliquary.protocols.httpr.tables import CHANNELS, channel_key
-from reliquary.protocols.httpr.transactions import FATES, BatchPosition, By, Fate, Reception
+from reliquary.protocols.httpr.transactions import (
+    RESOLUTIONS,
+    BatchPosition,
+    OutcomeMessage,
+    Reception,
+    Resolution,
+)
 from reliquary.queueing import recovery as manager_recovery
 from reliquary.queueing.model.travel import transfer
 from reliquary.queueing.travel import reservations
@@ -51,7 +57,7 @@ RARE = range(31, 91)
 RULES: dict[Any, Any] = machine._RULES
 SIGNAL_RULES: dict[Any, Any] = machine._SIGNAL_RULES
 APPLY: dict[Any, Any] = apply_module._APPLY
-TABLE: dict[Any, Fate] = dict(FATES)
+TABLE: dict[Any, Resolution] = dict(RESOLUTIONS)
 
 
 def without_sessions(monkeypatch: pytest.MonkeyPatch, faults: HttprFaults) -> None:
@@ -163,27 +169,34 @@ def _without_doubt(state: State, channel: Any) -> None:
 # -- what an outcome means
 
 
-def fates(monkeypatch: pytest.MonkeyPatch, changes: dict[Any, Fate]) -> None:
-    monkeypatch.setattr(transactions_module, "FATES", TABLE | changes)
+def resolutions(monkeypatch: pytest.MonkeyPatch, changes: dict[Any, Resolution]) -> None:
+    monkeypatch.setattr(transactions_module, "RESOLUTIONS", TABLE | changes)
 
 
 @pytest.mark.spec("HR-020")
 def test_get_responder_info_that_resolves_like_report_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     # F-02: a batch that is still under way is taken after its messages were sent again
-    fates(monkeypatch, {(By.INFO_ANSWER, BatchPosition.BEHIND, Outcome.COMMIT): Fate.RETURNED})
+    resolutions(
+        monkeypatch, {(OutcomeMessage.INFO_ANSWER, BatchPosition.BEHIND, Outcome.COMMIT): Resolution.RETURNED}
+    )
     failure = first_failure()
     assert failure.startswith("duplication"), failure
 
 
 @pytest.mark.spec("HR-053")
 def test_a_rollback_that_counts_as_commit_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    fates(monkeypatch, {(by, BatchPosition.NAMED, Outcome.ROLLBACK): Fate.COMMITTED for by in By})
+    resolutions(
+        monkeypatch,
+        {(by, BatchPosition.NAMED, Outcome.ROLLBACK): Resolution.COMMITTED for by in OutcomeMessage},
+    )
     failure = first_failure()
     assert failure.startswith("loss"), failure
 
 
 def test_a_commit_that_counts_as_rollback_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    fates(monkeypatch, {(By.REPORT, BatchPosition.NAMED, Outcome.COMMIT): Fate.RETURNED})
+    resolutions(
+        monkeypatch, {(OutcomeMessage.REPORT, BatchPosition.NAMED, Outcome.COMMIT): Resolution.RETURNED}
+    )
     failure = first_failure()
     assert failure.startswith("duplication"), failure
 

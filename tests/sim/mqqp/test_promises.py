@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from reliquary.sim.history import Sending, Standing, Violation
+from reliquary.sim.history import SenderKnowledge, Sending, Violation
 from reliquary.sim.mqqp.promises import check_delivered, check_order
 from reliquary.sim.mqqp.readings import Readings
 from reliquary.sim.world.register import Register
@@ -18,7 +18,15 @@ READER = "b.example/mqqp.remotetaker"
 def sent(number: int) -> Sending:
     name = f"a.example/mqqp.sender.{number}"
     return Sending(
-        name.encode(), name, "a.example/mqqp.sender", number, "inbox", 3, False, number, Standing.CONFIRMED
+        name.encode(),
+        name,
+        "a.example/mqqp.sender",
+        number,
+        "inbox",
+        3,
+        False,
+        number,
+        SenderKnowledge.CONFIRMED,
     )
 
 
@@ -47,7 +55,7 @@ def test_a_message_that_comes_after_a_later_one_is_found() -> None:
     [
         pytest.param(replace(sent(1), priority=7), id="another priority"),
         pytest.param(replace(sent(1), sender="a.example/other"), id="another sender"),
-        pytest.param(replace(sent(1), standing=Standing.UNKNOWN), id="its sender had no answer"),
+        pytest.param(replace(sent(1), standing=SenderKnowledge.UNKNOWN), id="its sender had no answer"),
         pytest.param(replace(sent(1), queue="DIRECT=http://b.example/msmq/private$/inbox"), id="by SRMP"),
         pytest.param(replace(sent(1), transaction=UUID(int=1)), id="sent in a transaction"),
     ],

@@ -35,7 +35,7 @@ from reliquary.client.feed import FeedClient, Published
 from reliquary.spark.access import Access
 from reliquary.spark.connection import pauses
 from reliquary.spark.format import ReliquarySource
-from reliquary.spark.option_list import For
+from reliquary.spark.option_list import OptionUse
 from reliquary.spark.options import Reading, Writing, parse_reading, parse_writing
 from reliquary.spark.schema import projection, written
 from reliquary.spark.sink import Part, StreamWriter
@@ -255,10 +255,10 @@ class FaultySource(ReliquarySource):
 
     def streamReader(self, schema: StructType) -> FaultyReader:  # noqa: N802 - Spark's name
         """Return the reader for `spark.readStream`."""
-        options = parse_reading(self.options, For.STREAM)
+        options = parse_reading(self.options, OptionUse.STREAM)
         return FaultyReader(options, projection(schema.fields), Plan(self._folder))
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> FaultyWriter:  # noqa: N802 - Spark's name
         """Return the writer for `df.writeStream`."""
-        options = parse_writing(self.options, For.SINK, queue_column=False)
+        options = parse_writing(self.options, OptionUse.SINK, queue_column=False)
         return FaultyWriter(options, written(schema.fields), Plan(self._folder))

@@ -15,7 +15,7 @@ from pyspark.sql.streaming.listener import SourceProgress
 
 from reliquary.base.faults import UsageError
 from reliquary.client.sync.manager import connect
-from reliquary.spark.option_list import For
+from reliquary.spark.option_list import OptionUse
 from reliquary.spark.options import parse_reading
 from reliquary.spark.pipelines import lake as pipeline
 from reliquary.spark.pipelines import silver
@@ -371,7 +371,7 @@ def test_the_progress_has_what_the_last_batch_left_in_the_queues() -> None:
         world.create(queue)
         world.send(queue, count)
     given = {"url": "http://server:1", "queue": "*", "consumer": "lake", "maxRowsPerBatch": "4"}
-    stream = StreamReader(parse_reading(given, For.STREAM), ("feed_id",), world.connect)
+    stream = StreamReader(parse_reading(given, OptionUse.STREAM), ("feed_id",), world.connect)
     stream.latestOffset(stream.initialOffset(), ReadMaxRows(4))
     logged = LoggedProgress()
     tell_query(logged, query_with(7, stream.reportLatestOffset()))

@@ -15,7 +15,7 @@ from reliquary.base.faults import UsageError
 from reliquary.base.time import SECOND, Instant
 from reliquary.queueing.history.events import ForgetHistory, ResumeHistory
 from reliquary.store.history import folder as places
-from reliquary.store.history.export import Whose, export, last_in
+from reliquary.store.history.export import ExportedManager, export, last_in
 from reliquary.store.history.files import FileWriter
 from reliquary.store.history.folder import clear_unfinished, files_in
 from tests.queueing.history.chronicle import events_of
@@ -53,8 +53,8 @@ class KilledAtStep:
             raise Killed(where)
 
 
-def whose(bench: Bench) -> Whose:
-    return Whose(bench.state.identity().identifier, "BENCH")
+def whose(bench: Bench) -> ExportedManager:
+    return ExportedManager(bench.state.identity().identifier, "BENCH")
 
 
 def run_export(

@@ -23,7 +23,7 @@ from reliquary.console.context import Context, context_of
 from reliquary.console.noting import tell
 from reliquary.console.web.pages import field_of, go_to, has_page, label_of, read_form, render
 from reliquary.console.web.texts import DONE, EMPTY, choices, heading, title_of
-from reliquary.queueing.model.administration import Act, Column, Key, Noun, Parameter, Refusal, Showing
+from reliquary.queueing.model.administration import Act, Column, Key, Noun, Parameter, RecordFormat, Refusal
 from reliquary.queueing.model.events import AbortTransaction, CommitTransaction
 from reliquary.queueing.model.security.rights import ManagerRight
 from reliquary.queueing.model.travel.link import OutgoingState
@@ -159,7 +159,7 @@ def _noun(request: Request) -> Noun[Any]:
     return noun
 
 
-def _showing(noun: Noun[Any]) -> Showing[Any]:
+def _showing(noun: Noun[Any]) -> RecordFormat[Any]:
     if noun.showing is None:
         raise HTTPException(404)
     return noun.showing
@@ -170,7 +170,7 @@ def _administrator(request: Request) -> Administrator:
     return Administrator(context.opened, context.opened.engine.ask, context.by)
 
 
-def _parsed(showing: Showing[Any], text: str) -> Key:
+def _parsed(showing: RecordFormat[Any], text: str) -> Key:
     """Return a key in the type of the noun."""
     if showing.kind is str:
         return text

@@ -45,7 +45,7 @@ def is_page(path: str) -> bool:
     return path == _PREFIX or path.startswith(f"{_PREFIX}/")
 
 
-class Said(msgspec.Struct):
+class ErrorText(msgspec.Struct):
     """The body of an error of the API."""
 
     error: str
@@ -60,7 +60,7 @@ def with_pages(handlers: Mapping[int | type[Exception], Handler]) -> dict[int | 
 def _with_page(handler: Handler) -> Handler:
     async def answer(request: Request, why: Exception) -> Response:
         refused = await handler(request, why)
-        said = msgspec.json.decode(refused.body, type=Said)
+        said = msgspec.json.decode(refused.body, type=ErrorText)
         tell(request, why=said.error)
         if not is_page(request.url.path) or "by" not in request.scope:
             return refused
@@ -80,7 +80,7 @@ def _title(status: int, *, is_form: bool) -> str:
 def denied(path: str, why: Denied) -> Response:
     """Return the answer to a client that was not admitted: a page for the console, else JSON."""
     if is_page(path):
-        html = templates().get_template("denied.html").render(said=Said(str(why), why.code), style=STYLE)
+        html = templates().get_template("denied.html").render(said=ErrorText(str(why), why.code), style=STYLE)
         refusal = Response(html, why.status, _DENIED_HEADERS, media_type="text/html")
     else:
         refusal = Response(error_json(why.code, str(why)), why.status, media_type="application/json")

@@ -13,7 +13,7 @@ from reliquary.net.api.routes import ApiHandler
 from reliquary.net.feed import feeds, publishing, steering
 from reliquary.net.feed.arriving import STAGES, Arrivals
 from reliquary.net.feed.asking import Conversations
-from reliquary.net.feed.places import Places
+from reliquary.net.feed.places import PlaceSearch
 from reliquary.net.feed.planning import Plans
 from reliquary.net.feed.reading import Readings
 from reliquary.net.feed.steering import Resets
@@ -30,7 +30,7 @@ class FeedEndpoint:
         self._conversations = Conversations(engine)
         self._readings = Readings(self._conversations, state, StoredMessages(disk))
         self._plans = Plans(self._conversations)
-        self._places = Places(self._conversations)
+        self._places = PlaceSearch(self._conversations)
         self._resets = Resets(self._conversations, self._places)
         self._arrivals = Arrivals(self._conversations)
 

@@ -40,7 +40,7 @@ class PlaceOut(msgspec.Struct):
 _encode = msgspec.json.Encoder().encode
 
 
-class Places:
+class PlaceSearch:
     """Finds places in feeds by times."""
 
     def __init__(self, conversations: Conversations) -> None:

@@ -14,7 +14,7 @@ from reliquary.net.api.limits import ConsumerName, PlainNumber, either, limited
 from reliquary.net.api.operations import operation
 from reliquary.net.feed.asking import Conversations
 from reliquary.net.feed.feeds import EARLIEST, LATEST
-from reliquary.net.feed.places import Places
+from reliquary.net.feed.places import PlaceSearch
 from reliquary.net.feed.values import number_of
 from reliquary.net.http import Request, Responder
 from reliquary.queueing.feed.events import ConsumerReset, ResetConsumer, SetConsumer
@@ -82,7 +82,7 @@ def set_consumer(context: Context, request: Request, responder: Responder, queue
 class Resets:
     """Moves cursors to named positions, also by a time."""
 
-    def __init__(self, conversations: Conversations, places: Places) -> None:
+    def __init__(self, conversations: Conversations, places: PlaceSearch) -> None:
         self._conversations = conversations
         self._places = places
 

@@ -47,7 +47,7 @@ class ServerAddresses:
         return ServerAddress(host, port, self._tls if secure else None)
 
 
-class Unreached(Enum):
+class DialFailure(Enum):
     """The reason why there is no connection."""
 
     NO_ADDRESS = "no-address"
@@ -59,7 +59,7 @@ class Unreached(Enum):
 class NotConnected(Exception):
     """No connection could be made, so nothing was sent."""
 
-    def __init__(self, why: str, reason: Unreached = Unreached.NO_CONNECTION) -> None:
+    def __init__(self, why: str, reason: DialFailure = DialFailure.NO_CONNECTION) -> None:
         super().__init__(why)
         self.reason = reason
 
@@ -118,15 +118,15 @@ async def reach(address: ServerAddress, connection: ConnectionT, within: Duratio
     return connection
 
 
-def unreached(error: OSError | UnicodeError) -> Unreached:
+def unreached(error: OSError | UnicodeError) -> DialFailure:
     """Return the reason for an error while connecting."""
     match error:
         case gaierror() | UnicodeError():
-            return Unreached.NO_ADDRESS
+            return DialFailure.NO_ADDRESS
         case ssl.SSLCertVerificationError():
-            return Unreached.NOT_TRUSTED
+            return DialFailure.NOT_TRUSTED
         case _:
-            return Unreached.NO_CONNECTION
+            return DialFailure.NO_CONNECTION
 
 
 def sentence_of(error: OSError | UnicodeError) -> str:

@@ -44,7 +44,7 @@ from reliquary.queueing.model.travel.transfer import EraBegan, MessagesReserved,
 from reliquary.queueing.rules.era import NOT_KNOWN
 
 
-class Reach(Enum):
+class PeerProgress(Enum):
     """The last id that the peer received, compared with the last id in the row."""
 
     NONE = "none"
@@ -52,16 +52,16 @@ class Reach(Enum):
     BEYOND = "beyond"
 
 
-NEXT: Final[Mapping[tuple[Memory, Reach], Memory]] = {
-    (Memory.CURRENT, Reach.NONE): Memory.CURRENT,
-    (Memory.CURRENT, Reach.WITHIN): Memory.CURRENT,
-    (Memory.CURRENT, Reach.BEYOND): Memory.CURRENT,  # no era says which messages are old
-    (Memory.RESTORED, Reach.NONE): Memory.OUTDATED,
-    (Memory.RESTORED, Reach.WITHIN): Memory.CURRENT,
-    (Memory.RESTORED, Reach.BEYOND): Memory.OUTDATED,
-    (Memory.OUTDATED, Reach.NONE): Memory.OUTDATED,
-    (Memory.OUTDATED, Reach.WITHIN): Memory.OUTDATED,
-    (Memory.OUTDATED, Reach.BEYOND): Memory.OUTDATED,
+NEXT: Final[Mapping[tuple[Memory, PeerProgress], Memory]] = {
+    (Memory.CURRENT, PeerProgress.NONE): Memory.CURRENT,
+    (Memory.CURRENT, PeerProgress.WITHIN): Memory.CURRENT,
+    (Memory.CURRENT, PeerProgress.BEYOND): Memory.CURRENT,  # no era says which messages are old
+    (Memory.RESTORED, PeerProgress.NONE): Memory.OUTDATED,
+    (Memory.RESTORED, PeerProgress.WITHIN): Memory.CURRENT,
+    (Memory.RESTORED, PeerProgress.BEYOND): Memory.OUTDATED,
+    (Memory.OUTDATED, PeerProgress.NONE): Memory.OUTDATED,
+    (Memory.OUTDATED, PeerProgress.WITHIN): Memory.OUTDATED,
+    (Memory.OUTDATED, PeerProgress.BEYOND): Memory.OUTDATED,
 }
 HIGHEST_FLOOR: Final = LARGEST_ID >> 1
 """The highest id that a peer can raise our ids to, so that enough ids always remain."""
@@ -93,12 +93,12 @@ def new_channel(state: State, role: Role, requester: str, name: str, responder: 
     )
 
 
-def reach_of(row: Channel, completed: int | None) -> Reach:
+def reach_of(row: Channel, completed: int | None) -> PeerProgress:
     """Compare the last id that the peer received with the last in the row; None if the peer named none."""
     if not completed:
-        return Reach.NONE
+        return PeerProgress.NONE
     known = row.backup_id if row.memory is Memory.RESTORED else row.last_source_id
-    return Reach.BEYOND if completed > known else Reach.WITHIN
+    return PeerProgress.BEYOND if completed > known else PeerProgress.WITHIN
 
 
 def judge_memory(state: State, number: int, completed: int | None) -> Settlement | None:
@@ -113,10 +113,10 @@ def judge_memory(state: State, number: int, completed: int | None) -> Settlement
     floor = max(row.last_source_id, min(completed or NOTHING, HIGHEST_FLOOR))
     if memory is not row.memory or floor != row.last_source_id:
         apply(state, MemoryJudged(number, memory, floor))
-        if reach is Reach.BEYOND:
+        if reach is PeerProgress.BEYOND:
             why = f"the peer has received batch {completed}, which this store does not know"
             _warn(state, row, "an older copy of the store is in use", why)
-    if reach is not Reach.BEYOND and (memory is row.memory or memory is Memory.CURRENT):
+    if reach is not PeerProgress.BEYOND and (memory is row.memory or memory is Memory.CURRENT):
         return None
     returned = tuple([batch for batch in row.in_doubt if (number, batch) in state.begun])
     unknown = tuple([batch for batch in row.in_doubt if (number, batch) not in state.begun])

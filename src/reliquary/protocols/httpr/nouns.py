@@ -10,7 +10,7 @@ import msgspec
 
 from reliquary.base.hresult import HResult
 from reliquary.protocols.httpr.events import ForgetChannel, ReportChannel, SettleChannel
-from reliquary.queueing.model.administration import Act, Listing, Machines, Noun, Parameter, Showing
+from reliquary.queueing.model.administration import Act, Listing, Machines, Noun, Parameter, RecordFormat
 
 PEER_WAIT: Final = 120.0
 """The seconds that another agent may take to answer a request about a channel."""
@@ -100,7 +100,7 @@ CHANNEL: Final = Noun(
         "`role` is client where this manager drives the channel; `in_doubt` are batches that may have "
         "arrived or not.",
     ),
-    showing=Showing(
+    showing=RecordFormat(
         key="number",
         kind=int,
         record=_channel,

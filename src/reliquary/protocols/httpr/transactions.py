@@ -23,7 +23,7 @@ from reliquary.protocols.httpr.codec.values import NOTHING, Outcome
 from reliquary.protocols.httpr.tables import Channel
 
 
-class By(Enum):
+class OutcomeMessage(Enum):
     """The message of the protocol that carried an outcome."""
 
     RESPONSE = "response"
@@ -40,7 +40,7 @@ class BatchPosition(Enum):
     BEHIND = "behind"
 
 
-class Fate(Enum):
+class Resolution(Enum):
     """The outcome of a batch in doubt."""
 
     COMMITTED = "committed"
@@ -49,32 +49,34 @@ class Fate(Enum):
     IN_DOUBT = "in-doubt"
 
 
-def _fates() -> dict[tuple[By, BatchPosition, Outcome], Fate]:
-    done, back, doubt = Fate.COMMITTED, Fate.RETURNED, Fate.IN_DOUBT
+def _resolutions() -> dict[tuple[OutcomeMessage, BatchPosition, Outcome], Resolution]:
+    done, back, doubt = Resolution.COMMITTED, Resolution.RETURNED, Resolution.IN_DOUBT
     table = {
-        (by, BatchPosition.BEFORE, outcome): done for by, outcome in product(By, Outcome)
+        (by, BatchPosition.BEFORE, outcome): done for by, outcome in product(OutcomeMessage, Outcome)
     }  # HR-015, HR-127
-    for by in By:
+    for by in OutcomeMessage:
         table[by, BatchPosition.NAMED, Outcome.COMMIT] = done
         table[by, BatchPosition.NAMED, Outcome.ROLLBACK] = back
         table[by, BatchPosition.NAMED, Outcome.INDOUBT] = doubt
         table[by, BatchPosition.BEHIND, Outcome.INDOUBT] = doubt  # the named batch is resolved first
-    table[By.RESPONSE, BatchPosition.BEHIND, Outcome.COMMIT] = (
+    table[OutcomeMessage.RESPONSE, BatchPosition.BEHIND, Outcome.COMMIT] = (
         doubt  # HR-126: pipelined, its response comes later
     )
-    table[By.RESPONSE, BatchPosition.BEHIND, Outcome.ROLLBACK] = (
+    table[OutcomeMessage.RESPONSE, BatchPosition.BEHIND, Outcome.ROLLBACK] = (
         back  # the session ends, so the batch is not taken
     )
     # DEPARTS from 3.4 (HR-020): the answer to GET-RESPONDER-INFO returns nothing that was not named, because
     # a request that comes late would be taken after its messages went again; REPORT tells the server of it.
-    table[By.INFO_ANSWER, BatchPosition.BEHIND, Outcome.COMMIT] = doubt
-    table[By.INFO_ANSWER, BatchPosition.BEHIND, Outcome.ROLLBACK] = doubt
-    for by, outcome in product((By.INFO_REQUEST, By.REPORT), (Outcome.COMMIT, Outcome.ROLLBACK)):
+    table[OutcomeMessage.INFO_ANSWER, BatchPosition.BEHIND, Outcome.COMMIT] = doubt
+    table[OutcomeMessage.INFO_ANSWER, BatchPosition.BEHIND, Outcome.ROLLBACK] = doubt
+    for by, outcome in product(
+        (OutcomeMessage.INFO_REQUEST, OutcomeMessage.REPORT), (Outcome.COMMIT, Outcome.ROLLBACK)
+    ):
         table[by, BatchPosition.BEHIND, outcome] = back
     return table
 
 
-FATES: Final[Mapping[tuple[By, BatchPosition, Outcome], Fate]] = _fates()
+RESOLUTIONS: Final[Mapping[tuple[OutcomeMessage, BatchPosition, Outcome], Resolution]] = _resolutions()
 _PLACES: Final = tuple(BatchPosition)
 
 
@@ -90,13 +92,13 @@ class Settlement(msgspec.Struct, frozen=True):
         return bool(self.committed or self.returned or self.unknown)
 
 
-def settlement(in_doubt: tuple[int, ...], completed: int, outcome: Outcome, by: By) -> Settlement:
+def settlement(in_doubt: tuple[int, ...], completed: int, outcome: Outcome, by: OutcomeMessage) -> Settlement:
     """Look up each batch in doubt in the table; an unknown id is no error (HR-018).
 
     A peer repeats a rollback that is settled already until it has judged the next batch; that says
     nothing about batches that are on the way.
     """
-    if by is By.RESPONSE and outcome is Outcome.ROLLBACK and completed not in in_doubt:
+    if by is OutcomeMessage.RESPONSE and outcome is Outcome.ROLLBACK and completed not in in_doubt:
         outcome = Outcome.COMMIT
     first = bisect_left(in_doubt, completed)  # ids never decrease
     rest = bisect_right(in_doubt, completed)
@@ -104,10 +106,10 @@ def settlement(in_doubt: tuple[int, ...], completed: int, outcome: Outcome, by: 
     returned: tuple[int, ...] = ()
     places = (in_doubt[:first], in_doubt[first:rest], in_doubt[rest:])
     for place, batches in zip(_PLACES, places, strict=True):
-        fate = FATES[by, place, outcome] if batches else Fate.IN_DOUBT
-        if fate is Fate.COMMITTED:
+        resolution = RESOLUTIONS[by, place, outcome] if batches else Resolution.IN_DOUBT
+        if resolution is Resolution.COMMITTED:
             committed += batches
-        elif fate is Fate.RETURNED:
+        elif resolution is Resolution.RETURNED:
             returned += batches
     return Settlement(committed, returned)
 

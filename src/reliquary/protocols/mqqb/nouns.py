@@ -9,7 +9,7 @@ import msgspec
 
 from reliquary.base.hresult import HResult
 from reliquary.protocols.mqqb.events import CloseSession
-from reliquary.queueing.model.administration import Act, Listing, Machines, Noun, Showing
+from reliquary.queueing.model.administration import Act, Listing, Machines, Noun, RecordFormat
 
 
 class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,7 +68,7 @@ SESSION: Final = Noun(
         "`unacknowledged` are packets that the peer has not acknowledged; at most `window` are under way, "
         "and the others are `waiting`.",
     ),
-    showing=Showing(
+    showing=RecordFormat(
         key="name",
         kind=str,
         record=_session,

@@ -12,7 +12,7 @@ import msgspec
 
 from reliquary.base.hresult import HResult
 from reliquary.protocols.mqqp.events import CloseAssociation
-from reliquary.queueing.model.administration import Act, Listing, Machines, Noun, Showing
+from reliquary.queueing.model.administration import Act, Listing, Machines, Noun, RecordFormat
 
 
 class AssociationInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,7 +65,7 @@ RPC: Final = Noun(
         help="List the clients that read queues here, and the queues elsewhere that are read from here.\n\n"
         "`pending` are reads that wait; `held` are messages that were handed out and not acknowledged.",
     ),
-    showing=Showing(
+    showing=RecordFormat(
         key="name",
         kind=str,
         record=_association,

@@ -10,7 +10,7 @@ import msgspec
 
 from reliquary.base.hresult import HResult
 from reliquary.protocols.wsrm.events import CloseSequence, TerminateSequence
-from reliquary.queueing.model.administration import Act, Listing, Machines, Noun, Showing
+from reliquary.queueing.model.administration import Act, Listing, Machines, Noun, RecordFormat
 
 
 class SequenceInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,7 +103,7 @@ SEQUENCE: Final = Noun(
         help="List the sequences that come in and go out, with how far they got.\n\n"
         "`gaps` are the numbers of missing messages; `room` is how many more messages the destination takes.",
     ),
-    showing=Showing(
+    showing=RecordFormat(
         key="number",
         kind=int,
         record=_sequence,

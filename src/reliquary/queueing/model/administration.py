@@ -142,7 +142,7 @@ class Listing(Generic[R]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Showing(Generic[R]):
+class RecordFormat(Generic[R]):
     """The way to name, find and print one record."""
 
     key: str
@@ -215,7 +215,7 @@ class Noun(Generic[R]):
     summary: str
     """A sentence for the list of commands."""
     listing: Listing[R]
-    showing: Showing[R] | None = None
+    showing: RecordFormat[R] | None = None
     """The way to show one record; None when records have no key and are only listed."""
     acts: tuple[Act, ...] = ()
     needs: ManagerRight | None = ManagerRight.GET_MACHINE_PROPERTIES

@@ -28,14 +28,14 @@ from reliquary.queueing.model.message import FOREVER, Message, MessageClass
 from reliquary.sim.applications import (
     Application,
     ApplicationContext,
-    Aside,
     Call,
+    CallWithoutWaiting,
     Pause,
     Script,
     answer_of,
     succeeded,
 )
-from reliquary.sim.history import Standing
+from reliquary.sim.history import SenderKnowledge
 from reliquary.sim.mqqp.readings import Readings
 from reliquary.sim.network import Outcome
 from reliquary.sim.readers import Browser, PlainReceiver, Reader, TrialReceiver
@@ -80,7 +80,7 @@ class LocalTransactor(_LocalSender, Transactor):
 
     def _work(self, work: Work) -> Script:
         sent = yield from self.send(LEDGER, self.chance.between(1, 4), work.transaction)
-        work.sent += [each for each in sent if each.standing is not Standing.REFUSED]
+        work.sent += [each for each in sent if each.standing is not SenderKnowledge.REFUSED]
 
 
 class RemoteReader(Reader):
@@ -179,7 +179,7 @@ class Canceller(RemoteReader):
         """Begin a read that waits, and cancel it or let the close of the queue end it."""
         wait = self.a_while(1000)
         if self.chance.happens(0.3):
-            yield Aside(lambda to: PeekMessage(to, handle, wait), self.note)
+            yield CallWithoutWaiting(lambda to: PeekMessage(to, handle, wait), self.note)
             yield from self.rest()
         else:
             yield from self._cancel(handle)
@@ -188,7 +188,9 @@ class Canceller(RemoteReader):
         tag, wait = self.chance.between(1, 1 << 40), self.a_while(1500)
         hold = self.a_while(500) if self.chance.happens(0.3) else Duration(0)
         kept = self.note if hold else self.keep
-        yield Aside(lambda to: ReceiveMessages(to, source, timeout=wait, hold=hold, tag=tag), kept)
+        yield CallWithoutWaiting(
+            lambda to: ReceiveMessages(to, source, timeout=wait, hold=hold, tag=tag), kept
+        )
         yield from self.rest()
         if self.chance.happens(0.8):
             self.note((yield Call(lambda to: CancelRead(to, source, tag))))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reliquary.sim.history import Sending, Standing, Violation, shown
+from reliquary.sim.history import SenderKnowledge, Sending, Violation, shown
 from reliquary.sim.mqqp.readings import Readings
 from reliquary.sim.world.applications import INBOX
 from reliquary.sim.world.register import Register
@@ -23,7 +23,7 @@ def check_order(register: Register, readings: Readings) -> None:
         last: dict[tuple[str, str, int], Sending] = {}
         for body in bodies:
             sending = register.sendings[body]
-            if sending.standing is not Standing.CONFIRMED or sending.transaction is not None:
+            if sending.standing is not SenderKnowledge.CONFIRMED or sending.transaction is not None:
                 continue
             if sending.queue != INBOX:  # another protocol brought it, perhaps in another order
                 continue

@@ -10,7 +10,7 @@ from reliquary.queueing.model.message import FOREVER, Acknowledgement, Message
 from reliquary.queueing.model.queue import QueueSettings
 from reliquary.sim.administrators import Administrator, Operator
 from reliquary.sim.applications import Application, ApplicationContext, Call, Pause, Script
-from reliquary.sim.history import Standing
+from reliquary.sim.history import SenderKnowledge
 from reliquary.sim.readers import PlainReceiver
 from reliquary.sim.senders import ACKNOWLEDGEMENTS, Sender
 from reliquary.sim.transactors import Transactor, Work
@@ -124,7 +124,7 @@ class TransactionalSender(RemoteSender, Transactor):
         for _ in range(self.chance.between(1, 3)):
             target, count = self.right_or_wrong(LEDGER, NOWHERE, INBOX), self.chance.between(1, 3)
             sent = yield from self.send(target, count, work.transaction)
-            work.sent += [each for each in sent if each.standing is not Standing.REFUSED]
+            work.sent += [each for each in sent if each.standing is not SenderKnowledge.REFUSED]
 
 
 class TransactionalReader(Transactor):

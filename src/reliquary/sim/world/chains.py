@@ -19,7 +19,7 @@ from reliquary.queueing.model.message import FOREVER, MessageClass
 from reliquary.queueing.rules.era import NOT_KNOWN
 from reliquary.sim.applications import Application, ApplicationContext
 from reliquary.sim.chance import SeededChance
-from reliquary.sim.history import Sending, Standing, Violation, named, shown
+from reliquary.sim.history import SenderKnowledge, Sending, Violation, named, shown
 from reliquary.sim.world.applications import LEDGER, Destinations, TransactionalSender
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def _check_none_refused(entries: Mapping[str, Chain], deliveries: Deliveries) ->
     """Check that no site of a chain refuses a message; a refusal shows that the site got a corrupted
     message."""
     for sending in deliveries.register.sendings.values():
-        if sending.queue not in entries or sending.standing is not Standing.CONFIRMED:
+        if sending.queue not in entries or sending.standing is not SenderKnowledge.CONFIRMED:
             continue
         if deliveries.was_taken_by_restore(sending.body):
             continue

@@ -22,7 +22,7 @@ from reliquary.queueing.model.message import Message, MessageClass, Position
 from reliquary.queueing.model.queue import Queue
 from reliquary.queueing.model.state import State
 from reliquary.queueing.rules.era import NOT_KNOWN
-from reliquary.sim.history import History, Sending, Standing, Turned, Violation, named, shown
+from reliquary.sim.history import History, SenderKnowledge, Sending, Turned, Violation, named, shown
 from reliquary.sim.mirror import available
 from reliquary.sim.world.register import Register, local_name
 
@@ -149,7 +149,7 @@ def check_loss(register: Register, deliveries: Deliveries) -> None:
         wrong = [each for each in arrivals if (each.site, each.name) != target]
         if wrong:
             raise Violation(f"{shown(sending.body)} was sent to {sending.queue} and is at {wrong[0].queue}")
-        if sending.standing is not Standing.CONFIRMED or sending.express or arrivals:
+        if sending.standing is not SenderKnowledge.CONFIRMED or sending.express or arrivals:
             continue
         failed = any(reason.is_failure for reason in deliveries.ends_of(sending.body))
         if failed or register.last_plugin(sending).may_be_refused(sending):

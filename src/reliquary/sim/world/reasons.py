@@ -61,7 +61,7 @@ class TravelReasons(Reasons):
         if record.outgoing is not None:
             monitor = self._witness.monitor_for(record.outgoing.destination)
             fine = self._may_go(monitor, ledger, queue, place, reason, turned)
-            fine = self._share_fate(queue, place, reason, fine=fine)
+            fine = self._share_outcome(queue, place, reason, fine=fine)
         elif reason in (MessageClass.ACK_RECEIVE, NOT_KNOWN) and self._witness.register.is_fetched(name):
             monitor = self._witness.monitor_for(name)
             fine = monitor.may_be_unknown(place) if reason is NOT_KNOWN else monitor.has_arrived(place)
@@ -74,7 +74,7 @@ class TravelReasons(Reasons):
                 f" in turn {turned.number} ({type(turned.event).__name__}), and that is not so"
             )
 
-    def _share_fate(self, queue: int, place: PlacedMessage, reason: MessageClass, *, fine: bool) -> bool:
+    def _share_outcome(self, queue: int, place: PlacedMessage, reason: MessageClass, *, fine: bool) -> bool:
         """Return whether a message may leave if others of its transaction failed."""
         sending = self._witness.register.sendings.get(place.body)
         if sending is None or sending.transaction is None or not reason.is_failure:

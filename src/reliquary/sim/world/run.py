@@ -32,7 +32,7 @@ from reliquary.sim.chance import SeededChance
 from reliquary.sim.checkers import check_identifiers, check_refusals
 from reliquary.sim.disk import SimulatedDisk
 from reliquary.sim.history import History, Violation
-from reliquary.sim.process import Plugged, Process, Surroundings
+from reliquary.sim.process import ConnectedProtocol, Process, Surroundings
 from reliquary.sim.reports import Report, failure_of
 from reliquary.sim.scheduler import Scheduler
 from reliquary.sim.site import Site
@@ -112,9 +112,11 @@ class World:
             witness=witness,
             computer=name.partition(".")[0].upper(),
             plugged=(
-                Plugged(LOOPBACK),
+                ConnectedProtocol(LOOPBACK),
                 *(
-                    Plugged(plugin.protocol(name), plugin.first_events(name), partial(network.perform, name))
+                    ConnectedProtocol(
+                        plugin.protocol(name), plugin.first_events(name), partial(network.perform, name)
+                    )
                     for plugin, network in zip(self.plugins, self.networks, strict=True)
                 ),
             ),

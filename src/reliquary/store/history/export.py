@@ -30,7 +30,7 @@ PIECE_EVENTS: Final = 250_000
 ROWS_AT_ONCE: Final = 64
 
 
-class Whose(NamedTuple):
+class ExportedManager(NamedTuple):
     """The manager whose history is exported."""
 
     manager: UUID
@@ -52,7 +52,7 @@ def last_in(folder: Path, manager: UUID | None) -> int:
 def export(
     disk: Disk,
     folder: Path,
-    whose: Whose,
+    whose: ExportedManager,
     after: int,
     until: int,
     *,

@@ -14,17 +14,19 @@ from reliquary.protocols.httpr.codec.values import (
     Outcome,
 )
 from reliquary.protocols.httpr.settings import HttprSettings, Peer
-from reliquary.protocols.httpr.transactions import FATES, By, Fate
+from reliquary.protocols.httpr.transactions import RESOLUTIONS, OutcomeMessage, Resolution
 from tests.protocols.httpr.far_server import AGENT, ORDERS, ClientBench, Far
 
 GRI, PUSH, PULL, EXCHANGE, REPORT = Command
 
 
-def careless() -> Mapping[tuple[By, transactions.BatchPosition, Outcome], Fate]:
+def careless() -> Mapping[tuple[OutcomeMessage, transactions.BatchPosition, Outcome], Resolution]:
     """Return the table of 3.4 by the letter: GET-RESPONDER-INFO gives back what it does not name."""
     return {
-        (by, place, outcome): FATES[By.REPORT if by is By.INFO_ANSWER else by, place, outcome]
-        for by, place, outcome in FATES
+        (by, place, outcome): RESOLUTIONS[
+            OutcomeMessage.REPORT if by is OutcomeMessage.INFO_ANSWER else by, place, outcome
+        ]
+        for by, place, outcome in RESOLUTIONS
     }
 
 
@@ -35,7 +37,7 @@ def test_a_late_request_doubles_messages_only_where_the_greeting_settles_what_it
     guarded: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not guarded:
-        monkeypatch.setattr(transactions, "FATES", careless())
+        monkeypatch.setattr(transactions, "RESOLUTIONS", careless())
     bench, far = ClientBench(), Far()
     bench.send(ORDERS, b"a")
     bench.answer(far)

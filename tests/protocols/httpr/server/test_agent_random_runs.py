@@ -29,7 +29,7 @@ from reliquary.protocols.httpr.server import connections
 from reliquary.protocols.httpr.server.channel import ServerChannel
 from reliquary.protocols.httpr.settings import OFFERED, HttprSettings, Service
 from reliquary.protocols.httpr.tables import Channel, Role
-from reliquary.protocols.httpr.transactions import By, Reception, reception, settlement
+from reliquary.protocols.httpr.transactions import OutcomeMessage, Reception, reception, settlement
 from tests.protocols.httpr.client_harness import CLIENT, Client, assured
 from tests.protocols.httpr.httpr_harness import HttprBench
 
@@ -158,7 +158,7 @@ class RandomRun:
             if begun is None:
                 return
             if self.by_info:
-                self._settle(begun, By.REPORT)
+                self._settle(begun, OutcomeMessage.REPORT)
                 self.unresolved = False
                 return
         last = self.row.last_source_id
@@ -167,7 +167,7 @@ class RandomRun:
         header = self._ask(Command.REPORT, last_pushed_id=last, **self._said(), **forget)
         if header is None:
             return
-        self._settle(header, By.REPORT)
+        self._settle(header, OutcomeMessage.REPORT)
         pulled = header.last_pulled_id
         if pulled == 0:
             outcome = Outcome.COMMIT
@@ -207,7 +207,7 @@ class RandomRun:
     def _take(self, answer: Answer) -> bool:
         """Take an answer; return False when nothing behind it is to be looked at."""
         header = answer.header
-        self._settle(header, By.RESPONSE)
+        self._settle(header, OutcomeMessage.RESPONSE)
         if header.transaction_id is not None:
             if reception(self.row, header.transaction_id) is not Reception.TAKEN:
                 return False
@@ -217,7 +217,7 @@ class RandomRun:
             )
         return header.session is None
 
-    def _settle(self, header: ResponseHeader, by: By) -> None:
+    def _settle(self, header: ResponseHeader, by: OutcomeMessage) -> None:
         if header.outcome is None or header.completed is None:
             return
         settled = settlement(self.row.in_doubt, header.completed, header.outcome, by)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reliquary.protocols.httpr.codec.values import ErrorNumber
-from reliquary.protocols.httpr.server.refusals import NOT_HELD, REFUSALS, Said, not_taken
+from reliquary.protocols.httpr.server.refusals import NOT_HELD, REFUSALS, StatedOutcome, not_taken
 from reliquary.queueing.model.message import MessageClass
 from reliquary.queueing.model.travel.transfer import ReservationRefusal
 
@@ -19,8 +19,8 @@ def test_every_error_has_a_row_and_every_refused_hold_an_error() -> None:
 
 @pytest.mark.spec("HR-084")
 def test_some_errors_roll_the_batch_back() -> None:
-    assert {number for number, row in REFUSALS.items() if row.said is Said.ROLLED_BACK} == ROLL_BACK
-    assert REFUSALS[ErrorNumber.ADMINISTRATOR_CLOSED].said is Said.STANDING
+    assert {number for number, row in REFUSALS.items() if row.said is StatedOutcome.ROLLED_BACK} == ROLL_BACK
+    assert REFUSALS[ErrorNumber.ADMINISTRATOR_CLOSED].said is StatedOutcome.LAST_OUTCOME
 
 
 @pytest.mark.spec("HR-084")

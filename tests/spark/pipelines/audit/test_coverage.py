@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reliquary.base.faults import UsageError
-from reliquary.spark.pipelines.audit.coverage import SIZE, Block, Stretch, merge, stretches, together
+from reliquary.spark.pipelines.audit.coverage import SIZE, Block, CoveredInterval, merge, stretches, together
 from reliquary.spark.pipelines.audit.verdicts import Reason
 
 
@@ -26,13 +26,13 @@ def blocks_of(numbers: list[int], gaps: frozenset[int] = frozenset(), manager: s
     return found
 
 
-def stretch_of(numbers: list[int], gaps: frozenset[int] = frozenset()) -> Stretch:
+def stretch_of(numbers: list[int], gaps: frozenset[int] = frozenset()) -> CoveredInterval:
     return stretches(blocks_of(numbers, gaps))["m"]
 
 
 def test_a_whole_history_covers_all_up_to_its_last_event() -> None:
     whole = stretch_of(list(range(1, 3 * SIZE)))
-    assert whole == Stretch(None, 10 * (3 * SIZE - 1), (), 3 * SIZE - 1, 10)
+    assert whole == CoveredInterval(None, 10 * (3 * SIZE - 1), (), 3 * SIZE - 1, 10)
     assert whole.uncovered(-5, whole.until) is None
     assert whole.uncovered(0, whole.until + 1) is Reason.TOO_RECENT
 
@@ -84,8 +84,8 @@ def test_blocks_merge_in_any_order() -> None:
 
 
 def test_what_several_cover_is_what_each_covers() -> None:
-    one, two = Stretch(None, 100, ((10, 20),)), Stretch(5, 50, ((30, 31),))
+    one, two = CoveredInterval(None, 100, ((10, 20),)), CoveredInterval(5, 50, ((30, 31),))
     both = together(["one", "two"], {"one": one, "two": two})
-    assert both == Stretch(5, 50, ((10, 20), (30, 31)))
+    assert both == CoveredInterval(5, 50, ((10, 20), (30, 31)))
     assert together(["one", "three"], {"one": one}) is None
     assert together([], {}) is None

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from reliquary.spark.pipelines.audit.coverage import Stretch, TracedQueue
+from reliquary.spark.pipelines.audit.coverage import CoveredInterval, TracedQueue
 from reliquary.spark.pipelines.audit.meanings import MEANINGS, NAMES
 from reliquary.spark.pipelines.audit.report import page, write
 from reliquary.spark.pipelines.audit.rules import Limits
@@ -35,7 +35,7 @@ def report_of(
     return AuditReport(
         verdict=stream.verdict,
         streams=[stream, Stream(TracedQueue(3, 2, "b", "beta", "q", "local"), None)],
-        stretches={"a": Stretch(None, BEGIN + 36_000_000_000, ((BEGIN, BEGIN + 5),), 99, BEGIN)},
+        stretches={"a": CoveredInterval(None, BEGIN + 36_000_000_000, ((BEGIN, BEGIN + 5),), 99, BEGIN)},
         names={"a": EVIL},
         shown=shown,
         quoted={("a", 1): {"event_id": 1, "time": "now", "event": "queued", "queue": EVIL, "message": 5}},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reliquary.spark.pipelines.audit.rules import RULES, Later, Over, span, times
+from reliquary.spark.pipelines.audit.rules import RULES, LateCondition, RuleRows, span, times
 from reliquary.spark.pipelines.audit.verdicts import FindingKind
 from tests.spark.pipelines.audit.reference import Reference
 from tests.spark.pipelines.audit.world import FAULTS, World
@@ -35,8 +35,8 @@ def test_all_faults_at_once_are_distinguished(seed: int) -> None:
 
 def test_every_kind_has_a_rule_and_every_rule_is_whole() -> None:
     assert {rule.kind for rule in RULES} == set(FindingKind)
-    assert {rule.over for rule in RULES} == set(Over)
-    assert {rule.later for rule in RULES} == set(Later)
+    assert {rule.over for rule in RULES} == set(RuleRows)
+    assert {rule.later for rule in RULES} == set(LateCondition)
     ranks = [rule.rank for rule in RULES if rule.rank]
     assert sorted(ranks) == list(range(1, len(ranks) + 1))
     for rule in RULES:

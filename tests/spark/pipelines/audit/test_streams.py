@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from reliquary.spark.pipelines.audit.coverage import TracedQueue
-from reliquary.spark.pipelines.audit.rules import Over
-from reliquary.spark.pipelines.audit.streams import NOWHERE, READERS, Book, Key, Stream, seconds_of
+from reliquary.spark.pipelines.audit.rules import RuleRows
+from reliquary.spark.pipelines.audit.streams import NOWHERE, READERS, Key, Stream, StreamCounts, seconds_of
 from reliquary.spark.pipelines.audit.verdicts import FindingKind, Reason, Verdict
 
 OUT = TracedQueue(1, 10, "a", "alpha", "DIRECT=HTTP://beta/x", "outgoing")
@@ -32,21 +32,21 @@ def test_what_arrived_nowhere_belongs_to_the_one_way_of_its_queue() -> None:
         (1, 2): Stream(OUT, QUEUE, sent=5, arrived=5),
         (1, NOWHERE): Stream(OUT, QUEUE, sent=2, left=1, waiting=1),
     }
-    book = Book(streams, (OUT, QUEUE, OTHER))
-    assert book.stream(Over.PASSAGES, 1, None) is streams[1, 2]
+    book = StreamCounts(streams, (OUT, QUEUE, OTHER))
+    assert book.stream(RuleRows.PASSAGES, 1, None) is streams[1, 2]
     assert streams.keys() == {(1, 2)}
     assert (streams[1, 2].sent, streams[1, 2].left, streams[1, 2].waiting) == (7, 1, 1)
 
 
 def test_of_several_ways_none_is_guessed() -> None:
     streams: dict[Key, Stream] = {(1, 2): Stream(OUT, QUEUE), (1, 3): Stream(OUT, OTHER)}
-    book = Book(streams, (OUT, QUEUE, OTHER))
-    assert book.stream(Over.TRACES, 1, None).text == "alpha: DIRECT=HTTP://beta/x -> unknown"
-    assert book.stream(Over.PLACES_IN_LINE, 1, 3).text == "alpha: DIRECT=HTTP://beta/x -> beta: y"
+    book = StreamCounts(streams, (OUT, QUEUE, OTHER))
+    assert book.stream(RuleRows.TRACES, 1, None).text == "alpha: DIRECT=HTTP://beta/x -> unknown"
+    assert book.stream(RuleRows.PLACES_IN_LINE, 1, 3).text == "alpha: DIRECT=HTTP://beta/x -> beta: y"
 
 
 def test_what_is_found_in_a_queue_belongs_to_its_readers() -> None:
-    book = Book({}, (QUEUE,))
-    for over in (Over.TRACES, Over.ARRIVALS, Over.PLACES_IN_LINE):
+    book = StreamCounts({}, (QUEUE,))
+    for over in (RuleRows.TRACES, RuleRows.ARRIVALS, RuleRows.PLACES_IN_LINE):
         assert book.key(over, 2, None) == (2, READERS)
-    assert book.stream(Over.TRACES, 2, None).text == "beta: x"
+    assert book.stream(RuleRows.TRACES, 2, None).text == "beta: x"

@@ -175,38 +175,38 @@ class World:
 
     def _leave(self, manager: Manager, queue: str, message: int, at: int, *, delayed: bool = False) -> None:
         """End a message in its queue; one that was delayed, or is plain, waits in no line."""
-        fate = self.random.choice(
+        outcome = self.random.choice(
             ("read",) * 5 + ("read elsewhere", "tried", "expired", "purged", "moved", "waits", "journaled")
         )
         taken = at + self.random.randrange(1, 40 * SECOND)
         if not delayed:
             taken = self._after((manager.name, queue, "out"), taken)
-        if fate == "tried":
+        if outcome == "tried":
             for _ in range(self.random.randrange(1, 4)):
                 manager.tell(taken, "handed-out", queue, message, attempt=1)
                 taken += self.random.randrange(1, 20 * SECOND)
                 manager.tell(taken, "returned", queue, message)
                 taken += 1
             manager.tell(taken, "received", queue, message)
-        elif fate == "read elsewhere":
+        elif outcome == "read elsewhere":
             reader = {"protocol": "mqqp", "peer": "reader.example"}
             manager.tell(taken, "handed-out", queue, message, **reader)
             manager.tell(taken + self.random.randrange(30 * SECOND), "received", queue, message, **reader)
-        elif fate == "read":
+        elif outcome == "read":
             manager.tell(taken, "handed-out", queue, message)
             manager.tell(taken + self.random.randrange(30 * SECOND), "received", queue, message)
-        elif fate == "moved":
+        elif outcome == "moved":
             manager.tell(taken, "moved", queue, message, other_queue="aside")
             manager.tell(taken + SECOND, "received", "aside", message)
-        elif fate == "journaled":
+        elif outcome == "journaled":
             manager.tell(taken, "received", queue, message)
             manager.tell(taken, "journaled", f"{queue};journal", message, kind="journal", other_queue=queue)
             manager.tell(taken + SECOND, "received", f"{queue};journal", message, kind="journal")
-        elif fate == "expired":
+        elif outcome == "expired":
             manager.tell(taken, "expired", queue, message)
             manager.tell(taken, "dead-lettered", "deadletter", message, kind="dead-letter", other_queue=queue)
             manager.tell(taken + SECOND, "received", "deadletter", message, kind="dead-letter")
-        elif fate == "purged":
+        elif outcome == "purged":
             manager.tell(taken, "purged", queue, message)
 
     def _queued(
@@ -236,20 +236,20 @@ class World:
     def _remote(self, source: Manager, target: Manager, at: int, way: str) -> None:
         queue, subject, at = self._queued(source, target, at, way)
         message = subject["message"]
-        fate = self.random.choice(("well",) * 8 + UNHAPPY)
-        if fate == "expired":
+        outcome = self.random.choice(("well",) * 8 + UNHAPPY)
+        if outcome == "expired":
             source.tell(at + 5, "expired", queue, message, kind="outgoing")
             return
-        if fate == "waits":
+        if outcome == "waits":
             return
-        if fate == "express":
+        if outcome == "express":
             source.events[-1][2]["durable"] = False
             source.tell(at + 5, "delivered", queue, message, kind="outgoing")
             return
-        if fate == "multicast":
+        if outcome == "multicast":
             source.tell(at + 5, "delivered", queue, message, kind="outgoing", protocol="multicast")
             return
-        if fate == "refused":
+        if outcome == "refused":
             came = self._after((source.name, queue, "on the way"), at)
             target.tell(
                 came, "refused", way, 0, message_id=subject["message_id"], reason="nack-bad-dest-queue"
@@ -257,14 +257,14 @@ class World:
             source.tell(came + 9, "rejected", queue, message, kind="outgoing")
             source.tell(came + 9, "dead-lettered", "deadxact", message, kind="dead-letter", other_queue=queue)
             return
-        if fate == "delayed":
+        if outcome == "delayed":
             source.tell(at, "delayed", queue, message, kind="outgoing")
             at += 2 * HOUR
             source.tell(at, "due", queue, message, kind="outgoing")
-        if fate == "delayed" and way != "plain":  # it would hold up the line
+        if outcome == "delayed" and way != "plain":  # it would hold up the line
             source.tell(at, "purged", queue, message, kind="outgoing")
             return
-        self._cross(source, target, queue, subject, at, way, again=fate == "again")
+        self._cross(source, target, queue, subject, at, way, again=outcome == "again")
 
     def _cross(
         self,

@@ -27,7 +27,7 @@ from reliquary.protocols.httpr.codec.faults import HttprFault
 from reliquary.protocols.httpr.codec.values import Outcome, SessionMark
 from reliquary.protocols.httpr.events import ResponseArrived
 from reliquary.protocols.httpr.state import State
-from reliquary.protocols.httpr.transactions import By
+from reliquary.protocols.httpr.transactions import OutcomeMessage
 
 
 def on_response(
@@ -40,7 +40,7 @@ def on_response(
         note_refused_message(state, channel, request, header.error, now)
     # A rollback in a session that goes on does not settle the batches behind it: as with GET-RESPONDER-
     # INFO, only REPORT can return their messages.
-    by = By.RESPONSE if ended or not channel.connection.pending else By.INFO_ANSWER
+    by = OutcomeMessage.RESPONSE if ended or not channel.connection.pending else OutcomeMessage.INFO_ANSWER
     settled = settle(state, channel, header, by)
     if header.error is not None or settled.returned or header.outcome is Outcome.INDOUBT:
         _on_refusal(state, channel, request, event)

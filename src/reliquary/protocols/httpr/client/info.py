@@ -24,7 +24,7 @@ from reliquary.protocols.httpr.codec.values import Capabilities, Command, Sessio
 from reliquary.protocols.httpr.events import ResponseArrived
 from reliquary.protocols.httpr.settings import HttprSettings, Peer
 from reliquary.protocols.httpr.state import State
-from reliquary.protocols.httpr.transactions import By
+from reliquary.protocols.httpr.transactions import OutcomeMessage
 from reliquary.queueing.model.travel.link import ConnectionStatus
 
 DEFAULTS: Final = Capabilities()
@@ -78,7 +78,7 @@ def on_response(
     except HttprFault as wrong:
         retry_later(state, channel, str(wrong), long=True)
         return
-    settle(state, channel, header, By.INFO_ANSWER)
+    settle(state, channel, header, OutcomeMessage.INFO_ANSWER)
     if header.session is SessionMark.END:
         if session.agreed.sessions:
             retry_later(state, channel, f"{channel.url} ended the session before it began")

@@ -10,11 +10,11 @@ from reliquary.protocols.httpr.codec.values import ResponseHeader
 from reliquary.protocols.httpr.memory import judge_memory
 from reliquary.protocols.httpr.state import HOLDER, State
 from reliquary.protocols.httpr.tables import Memory
-from reliquary.protocols.httpr.transactions import By, Settlement, settlement
+from reliquary.protocols.httpr.transactions import OutcomeMessage, Settlement, settlement
 from reliquary.queueing.model.travel.transfer import Outcome, ReservationKey, ReservationsEnded
 
 
-def settle(state: State, channel: ClientChannel, header: ResponseHeader, by: By) -> Settlement:
+def settle(state: State, channel: ClientChannel, header: ResponseHeader, by: OutcomeMessage) -> Settlement:
     """Settle the batches that a response names, and return them (P7).
 
     The messages of committed batches leave, those of returned batches are available again.  An id that
@@ -23,7 +23,7 @@ def settle(state: State, channel: ClientChannel, header: ResponseHeader, by: By)
     row = state.channels[channel.number]
     if header.outcome is None or header.completed is None:
         return Settlement()
-    if row.memory is Memory.RESTORED and by is not By.REPORT:
+    if row.memory is Memory.RESTORED and by is not OutcomeMessage.REPORT:
         # a batch of the lost manager may still arrive late: only REPORT refuses it (F-02)
         return Settlement()
     channel.unasked = False

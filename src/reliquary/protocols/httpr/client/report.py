@@ -28,7 +28,7 @@ from reliquary.protocols.httpr.codec.values import NOTHING, Command, SessionMark
 from reliquary.protocols.httpr.events import ResponseArrived
 from reliquary.protocols.httpr.facts import PeerReported, Side, SideForgotten
 from reliquary.protocols.httpr.state import State
-from reliquary.protocols.httpr.transactions import By
+from reliquary.protocols.httpr.transactions import OutcomeMessage
 from reliquary.queueing.model.administration import Done
 from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingEvent
 
@@ -52,7 +52,7 @@ def on_response(
         retry_later(state, channel, f"{channel.url} answered REPORT without an outcome")
         return
     sink_asked = state.channels[channel.number].sink_restored
-    settle(state, channel, header, By.REPORT)
+    settle(state, channel, header, OutcomeMessage.REPORT)
     _note_last_pulled_id(state, channel, header.last_pulled_id)
     if state.channels[channel.number].in_doubt:
         why = f"{channel.url} is not sure about batch {header.completed} itself"

@@ -18,7 +18,7 @@ from reliquary.protocols.httpr.server import info, pull, push, report, responses
 from reliquary.protocols.httpr.server.channel import PendingRequest, ServerChannel
 from reliquary.protocols.httpr.server.refusals import fault
 from reliquary.protocols.httpr.state import State
-from reliquary.protocols.httpr.transactions import By
+from reliquary.protocols.httpr.transactions import OutcomeMessage
 
 _SERVE: Final[dict[Command, Callable[[State, ServerChannel, PendingRequest, Instant], None]]] = {
     Command.GET_RESPONDER_INFO: info.serve,
@@ -27,7 +27,7 @@ _SERVE: Final[dict[Command, Callable[[State, ServerChannel, PendingRequest, Inst
     Command.EXCHANGE: push.serve,
     Command.REPORT: report.serve,
 }
-_RESPONSE: Final = By.RESPONSE
+_RESPONSE: Final = OutcomeMessage.RESPONSE
 _IN_DOUBT: Final = Outcome.INDOUBT
 COMMANDS: Final = tuple(_SERVE)
 

@@ -8,13 +8,13 @@ from reliquary.protocols.httpr.server import responses, sessions
 from reliquary.protocols.httpr.server.channel import PendingRequest, ServerChannel
 from reliquary.protocols.httpr.server.report import settle
 from reliquary.protocols.httpr.state import State
-from reliquary.protocols.httpr.transactions import By
+from reliquary.protocols.httpr.transactions import OutcomeMessage
 
 
 def serve(state: State, channel: ServerChannel, request: PendingRequest, now: Instant) -> None:
     """Answer GET-RESPONDER-INFO with the recorded state of this channel."""
     header = request.header
-    settle(state, channel.number, header, By.INFO_REQUEST)
+    settle(state, channel.number, header, OutcomeMessage.INFO_REQUEST)
     pair = responses.last_outcome(state.channels[channel.number])  # HR-066
     if not state.settings.offered.sessions:
         responses.respond(

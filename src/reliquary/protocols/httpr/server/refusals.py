@@ -21,18 +21,18 @@ from reliquary.queueing.model.message import MessageClass
 from reliquary.queueing.model.travel.transfer import ReservationRefusal
 
 
-class Said(Enum):
+class StatedOutcome(Enum):
     """The outcome that goes with an error."""
 
     ROLLED_BACK = "rolled-back"
-    STANDING = "standing"
-    NOTHING_SAID = "nothing-said"
+    LAST_OUTCOME = "standing"
+    NO_OUTCOME = "nothing-said"
 
 
 class Refusal(msgspec.Struct, frozen=True):
     """One row of the table of errors in 5.6: what the server answers and whether the session ends."""
 
-    said: Said = Said.ROLLED_BACK
+    said: StatedOutcome = StatedOutcome.ROLLED_BACK
     ends_session: bool = True
     """In the text every error ends it, because requests behind a refused batch must not be taken (HR-084)."""
 
@@ -44,10 +44,10 @@ REFUSALS: Final[Mapping[ErrorNumber, Refusal]] = {
     ErrorNumber.RESOURCE_MANAGER_UNAVAILABLE: Refusal(),
     ErrorNumber.RESOURCE_MANAGER_TERMINATING: Refusal(),
     ErrorNumber.RESOURCE_MANAGER_CAN_NOT_STORE: Refusal(),
-    ErrorNumber.ADMINISTRATOR_CLOSED: Refusal(Said.STANDING),
-    ErrorNumber.DISCONNECT_TIMEOUT_EXPIRED: Refusal(Said.NOTHING_SAID),  # is never sent: H-16, F-10
+    ErrorNumber.ADMINISTRATOR_CLOSED: Refusal(StatedOutcome.LAST_OUTCOME),
+    ErrorNumber.DISCONNECT_TIMEOUT_EXPIRED: Refusal(StatedOutcome.NO_OUTCOME),  # is never sent: H-16, F-10
     ErrorNumber.SINK_NOT_KNOWN: Refusal(),
-    ErrorNumber.NOT_HTTP_R: Refusal(Said.NOTHING_SAID),
+    ErrorNumber.NOT_HTTP_R: Refusal(StatedOutcome.NO_OUTCOME),
     ErrorNumber.HTTP_R_PROTOCOL_ERROR: Refusal(),
     ErrorNumber.MAXIMUM_MESSAGE_SIZE_EXCEEDED: Refusal(),
     ErrorNumber.MAXIMUM_BATCH_SIZE_EXCEEDED: Refusal(),
@@ -55,10 +55,12 @@ REFUSALS: Final[Mapping[ErrorNumber, Refusal]] = {
     ErrorNumber.INVALID_FLOW: Refusal(),
     ErrorNumber.AGENT_SECURITY: Refusal(),
     ErrorNumber.USERID_SECURITY: Refusal(),
-    ErrorNumber.USER_MODULE_CLOSED: Refusal(Said.NOTHING_SAID),  # is never sent: there are no user modules
-    ErrorNumber.SESSION_IDENTIFIER_NOT_RECOGNISED: Refusal(Said.NOTHING_SAID),
+    ErrorNumber.USER_MODULE_CLOSED: Refusal(
+        StatedOutcome.NO_OUTCOME
+    ),  # is never sent: there are no user modules
+    ErrorNumber.SESSION_IDENTIFIER_NOT_RECOGNISED: Refusal(StatedOutcome.NO_OUTCOME),
     ErrorNumber.OUT_OF_SEQUENCE_TRANSACTION_DISCARDED: Refusal(),
-    ErrorNumber.HTTP_R_VERSION_NOT_SUPPORTED: Refusal(Said.NOTHING_SAID),
+    ErrorNumber.HTTP_R_VERSION_NOT_SUPPORTED: Refusal(StatedOutcome.NO_OUTCOME),
 }
 
 _NOT_TAKEN: Final[Mapping[MessageClass, ErrorNumber]] = {

@@ -29,13 +29,13 @@ from reliquary.protocols.httpr.server import responses
 from reliquary.protocols.httpr.server.channel import PendingRequest, ServerChannel
 from reliquary.protocols.httpr.state import State
 from reliquary.protocols.httpr.tables import Memory
-from reliquary.protocols.httpr.transactions import By, Settlement, settlement
+from reliquary.protocols.httpr.transactions import OutcomeMessage, Settlement, settlement
 
 _RESTORED: Final = Memory.RESTORED
 NONE: Final = Settlement()
 
 
-def settle(state: State, number: int, header: RequestHeader, by: By) -> Settlement:
+def settle(state: State, number: int, header: RequestHeader, by: OutcomeMessage) -> Settlement:
     """Settle our batches by the outcome of the client; unknown ids are no error (HR-018).
 
     But they show that the row is old.
@@ -60,7 +60,7 @@ def serve(state: State, channel: ServerChannel, request: PendingRequest, now: In
     """Apply the outcomes in a REPORT, and answer with the outcome of our batches."""
     header, number = request.header, channel.number
     _note_last_pushed_id(state, number, header)
-    settle(state, number, header, By.REPORT)
+    settle(state, number, header, OutcomeMessage.REPORT)
     _forget_source(state, number, header)
     _forget_sink(state, number, header)
     row = state.channels[number]

@@ -20,7 +20,7 @@ from reliquary.protocols.httpr.events import Answer, RequestArrived
 from reliquary.protocols.httpr.reasons import reason_fields
 from reliquary.protocols.httpr.server import sessions
 from reliquary.protocols.httpr.server.channel import Connection, Pair, PendingRequest, ServerChannel
-from reliquary.protocols.httpr.server.refusals import REFUSALS, Said
+from reliquary.protocols.httpr.server.refusals import REFUSALS, StatedOutcome
 from reliquary.protocols.httpr.settings import AGENT_TYPE
 from reliquary.protocols.httpr.state import State
 from reliquary.protocols.httpr.tables import Channel
@@ -134,11 +134,11 @@ def refuse_unidentified(
     state.draft.ask(Reply(event.to, Answer(header, why=why)))
 
 
-def _pair(said: Said, header: RequestHeader | None, row: Channel | None) -> Pair | None:
+def _pair(said: StatedOutcome, header: RequestHeader | None, row: Channel | None) -> Pair | None:
     """Return the outcome that goes with an error, if one is true (HR-084, H-22)."""
-    if said is Said.NOTHING_SAID or header is None:
+    if said is StatedOutcome.NO_OUTCOME or header is None:
         return None
-    if said is Said.ROLLED_BACK and header.command in SENDS:
+    if said is StatedOutcome.ROLLED_BACK and header.command in SENDS:
         batch = header.transaction_id
         if batch is None or batch == NOTHING:
             return None

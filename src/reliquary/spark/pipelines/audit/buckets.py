@@ -38,7 +38,7 @@ from reliquary.spark.pipelines.audit.arrays import (
 )
 from reliquary.spark.pipelines.audit.masks import bit
 from reliquary.spark.pipelines.audit.passages import NEEDED, arrivals, passages, started
-from reliquary.spark.pipelines.audit.rules import RULES, Limits, Over
+from reliquary.spark.pipelines.audit.rules import RULES, Limits, RuleRows
 from reliquary.spark.pipelines.audit.traces import ID
 
 BITS: Final = 16
@@ -158,8 +158,8 @@ def trail_result(table: Table, settings: Settings) -> dict[str, Table]:
     whole = started(table)
     front, overtaken = lines.judged(lines.within(whole, settings.in_order, settings.any_order))
     found = [
-        candidates(whole, Over.TRACES, settings.limits),
-        candidates(overtaken, Over.PLACES_IN_LINE, settings.limits),
+        candidates(whole, RuleRows.TRACES, settings.limits),
+        candidates(overtaken, RuleRows.PLACES_IN_LINE, settings.limits),
     ]
     return {
         "candidates": joined(found),
@@ -174,9 +174,9 @@ def meeting_result(table: Table, settings: Settings) -> dict[str, Table]:
     crossings = passages(table)
     front, overtaken = lines.judged(lines.between(crossings))
     found = [
-        candidates(crossings, Over.PASSAGES, settings.limits),
-        candidates(arrivals(table), Over.ARRIVALS, settings.limits),
-        candidates(overtaken, Over.PLACES_IN_LINE, settings.limits),
+        candidates(crossings, RuleRows.PASSAGES, settings.limits),
+        candidates(arrivals(table), RuleRows.ARRIVALS, settings.limits),
+        candidates(overtaken, RuleRows.PLACES_IN_LINE, settings.limits),
     ]
     return {
         "candidates": joined(found),
@@ -209,7 +209,7 @@ def fronts(work: FrontWork) -> bytes:
 # -- candidates
 
 
-def candidates(table: Table, over: Over, limits: Limits) -> Table:
+def candidates(table: Table, over: RuleRows, limits: Limits) -> Table:
     """Return the rows that meet the condition of a rule, whether or not the histories can judge them."""
     found = [
         _candidates(table.where(rule.condition(table, limits)), number, limits)

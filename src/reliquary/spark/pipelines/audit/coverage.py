@@ -86,7 +86,7 @@ Hole = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Stretch:
+class CoveredInterval:
     """The interval that a history covers."""
 
     since: int | None
@@ -118,10 +118,10 @@ class Stretch:
         why[until > self.until] = REASONS.index(Reason.TOO_RECENT)
         return why
 
-    def __and__(self, other: Stretch) -> Stretch:
+    def __and__(self, other: CoveredInterval) -> CoveredInterval:
         """Return the interval that both cover."""
         begins = [each for each in (self.since, other.since) if each is not None]
-        return Stretch(
+        return CoveredInterval(
             max(begins, default=None),
             min(self.until, other.until),
             tuple(sorted({*self.holes, *other.holes})),
@@ -139,7 +139,7 @@ def merge(blocks: Iterable[Block]) -> list[Block]:
     return [whole[key] for key in sorted(whole)]
 
 
-def stretches(blocks: Iterable[Block]) -> dict[str, Stretch]:
+def stretches(blocks: Iterable[Block]) -> dict[str, CoveredInterval]:
     """Return the interval that the history of each manager covers."""
     managers: dict[str, list[Block]] = defaultdict(list)
     for block in merge(blocks):
@@ -153,7 +153,7 @@ def stretches(blocks: Iterable[Block]) -> dict[str, Stretch]:
     return {manager: _stretch(its) for manager, its in managers.items()}
 
 
-def _stretch(blocks: list[Block]) -> Stretch:
+def _stretch(blocks: list[Block]) -> CoveredInterval:
     holes: list[Hole] = []
     before: Block | None = None
     reached = blocks[0].since
@@ -167,7 +167,7 @@ def _stretch(blocks: list[Block]) -> Stretch:
         reached = max(reached, block.until)
         before = block
     since = None if blocks[0].first <= 1 else blocks[0].since
-    return Stretch(
+    return CoveredInterval(
         since,
         reached,
         tuple(holes),
@@ -176,9 +176,9 @@ def _stretch(blocks: list[Block]) -> Stretch:
     )
 
 
-def together(managers: Iterable[str], known: Mapping[str, Stretch]) -> Stretch | None:
+def together(managers: Iterable[str], known: Mapping[str, CoveredInterval]) -> CoveredInterval | None:
     """Return the interval that the histories of all these managers cover; None if one has none."""
-    whole: Stretch | None = None
+    whole: CoveredInterval | None = None
     for manager in managers:
         its = known.get(manager)
         if its is None:

@@ -13,9 +13,9 @@ from typing import Final
 import numpy as np
 
 from reliquary.spark.pipelines.audit.arrays import NONE, Bools, Ints, Table, grouped, looked_up
-from reliquary.spark.pipelines.audit.coverage import REASONS, Stretch
-from reliquary.spark.pipelines.audit.rules import RULES, Later, Limits
-from reliquary.spark.pipelines.audit.streams import Book
+from reliquary.spark.pipelines.audit.coverage import REASONS, CoveredInterval
+from reliquary.spark.pipelines.audit.rules import RULES, LateCondition, Limits
+from reliquary.spark.pipelines.audit.streams import StreamCounts
 from reliquary.spark.pipelines.audit.traces import ID
 from reliquary.spark.pipelines.audit.verdicts import Reason
 
@@ -29,9 +29,9 @@ JUDGED: Final = -1
 class Knowledge:
     """The facts that follow from all histories together."""
 
-    covered: Mapping[int, Stretch]
+    covered: Mapping[int, CoveredInterval]
     """The interval that the history of each manager covers, by its hash."""
-    ways: Mapping[int, Stretch]
+    ways: Mapping[int, CoveredInterval]
     """The interval that the destinations of each queue cover together."""
     last: Mapping[int, tuple[int, int]]
     """The last numbered message of each queue that arrived: its event here, its time there."""
@@ -44,7 +44,7 @@ def judged(candidates: Table, known: Knowledge) -> Table:
     return _once(waited.plus(reason=_reasons(waited, known)))
 
 
-def _of(table: Table, later: Later) -> Bools:
+def _of(table: Table, later: LateCondition) -> Bools:
     numbers = [number for number, rule in enumerate(RULES) if rule.later is later]
     return np.isin(table["rule"], numbers)
 
@@ -55,7 +55,9 @@ def _later(table: Table, known: Knowledge) -> Table:
     last_event = looked_up(table["place"], {place: event for place, (event, _) in known.last.items()}, NONE)
     last_time = looked_up(table["place"], {place: time for place, (_, time) in known.last.items()}, NONE)
     reaches = looked_up(table["manager"], {each: its.until for each, its in known.covered.items()}, NONE)
-    overtaken, last, unsettled = (_of(table, each) for each in (Later.OVERTAKEN, Later.LAST, Later.UNSETTLED))
+    overtaken, last, unsettled = (
+        _of(table, each) for each in (LateCondition.OVERTAKEN, LateCondition.LAST, LateCondition.UNSETTLED)
+    )
     came_later = table["event"] < last_event
     keep = ~overtaken | came_later
     keep &= ~last | (~came_later & (table["at"] + limits.late <= reaches))
@@ -100,7 +102,7 @@ def _once(table: Table) -> Table:
     return Table({name: np.concatenate([best[name], free[name]]) for name in table.columns})
 
 
-def count(found: Table, book: Book) -> list[str]:
+def count(found: Table, book: StreamCounts) -> list[str]:
     """Count findings and unjudged rows in their streams; return the stream of each row."""
     keys = ("rule", "place", "other_place", "reason")
     groups = grouped(*(found[key] for key in keys))

@@ -10,7 +10,7 @@ that left a queue for another manager, beside the trace of its arrival there, if
 Each rule is a condition over the columns of traces or passages (`traces.COLUMNS`, `passages.COLUMNS`),
 and names the interval of a history that must be complete before its answer counts.  A message outside
 of that interval is *not judged*: it is neither a fault nor proven.  Some conditions need all histories
-together; `Later` names them.  docs/guides/audit.md has the rules in words.
+together; `LateCondition` names them.  docs/guides/audit.md has the rules in words.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Limits:
     """The largest difference between the clocks of two managers."""
 
 
-class Over(Enum):
+class RuleRows(Enum):
     """The rows that a rule is about."""
 
     TRACES = "traces"
@@ -79,7 +79,7 @@ class Over(Enum):
     """Messages of one stream that came out of it after a message that was sent later."""
 
 
-class Later(Enum):
+class LateCondition(Enum):
     """Further conditions, which are known only after all histories were read."""
 
     NOTHING = "nothing"
@@ -101,7 +101,7 @@ class Rule:
     """One kind of fault."""
 
     kind: FindingKind
-    over: Over
+    over: RuleRows
     condition: Condition
     covered_by: str
     """The history that must be complete: `manager`, `other`, `destination` where nothing arrived, or none."""
@@ -119,7 +119,7 @@ class Rule:
     detail: tuple[str, Callable[[int], str]] | None = None
     """More for the sentence: the words before it, and how the number `amount` is written."""
     amount: Column | None = None
-    later: Later = Later.NOTHING
+    later: LateCondition = LateCondition.NOTHING
     rank: int = 0
     """Of rules that hold for one message in one queue and have a rank, the one with the lowest counts: two
     names for one loss are one finding."""
@@ -203,7 +203,7 @@ _FROM_ENTRY: Final[Column] = lambda table, limits: table["entered_time"] - limit
 RULES: Final = (
     Rule(
         FindingKind.ACKNOWLEDGED,
-        Over.PASSAGES,
+        RuleRows.PASSAGES,
         _acknowledged_nowhere,
         covered_by="destination",
         since=_FROM_ENTRY,
@@ -215,7 +215,7 @@ RULES: Final = (
     ),
     Rule(
         FindingKind.ACKNOWLEDGED,
-        Over.PASSAGES,
+        RuleRows.PASSAGES,
         _acknowledged_unread,
         covered_by="other",
         since=_of("other_time"),
@@ -228,7 +228,7 @@ RULES: Final = (
     ),
     Rule(
         FindingKind.LOST,
-        Over.PASSAGES,
+        RuleRows.PASSAGES,
         _delivered_nowhere,
         covered_by="destination",
         since=_FROM_ENTRY,
@@ -240,7 +240,7 @@ RULES: Final = (
     ),
     Rule(
         FindingKind.LOST,
-        Over.PASSAGES,
+        RuleRows.PASSAGES,
         _sent_and_overtaken,
         covered_by="destination",
         since=_FROM_ENTRY,
@@ -248,12 +248,12 @@ RULES: Final = (
         at=_of("entered_time"),
         sentence="was sent, and a later message of its stream arrived without it",
         events=("entered_event", "sent_event"),
-        later=Later.OVERTAKEN,
+        later=LateCondition.OVERTAKEN,
         rank=4,
     ),
     Rule(
         FindingKind.LOST,
-        Over.PASSAGES,
+        RuleRows.PASSAGES,
         _sent_as_last,
         covered_by="destination",
         since=_FROM_ENTRY,
@@ -261,12 +261,12 @@ RULES: Final = (
         at=_of("sent_time"),
         sentence="was sent as the last of its stream, and the next manager has no trace of it",
         events=("entered_event", "sent_event"),
-        later=Later.LAST,
+        later=LateCondition.LAST,
         rank=5,
     ),
     Rule(
         FindingKind.IN_DOUBT,
-        Over.PASSAGES,
+        RuleRows.PASSAGES,
         _in_doubt,
         covered_by="manager",
         since=_of("doubt_time"),
@@ -276,12 +276,12 @@ RULES: Final = (
         detail=(", for ", span),
         amount=_of("doubt_time"),
         events=("doubt_event",),
-        later=Later.UNSETTLED,
+        later=LateCondition.UNSETTLED,
         rank=6,
     ),
     Rule(
         FindingKind.IN_DOUBT,
-        Over.TRACES,
+        RuleRows.TRACES,
         _in_doubt_here,
         covered_by="manager",
         since=_of("doubt_time"),
@@ -291,11 +291,11 @@ RULES: Final = (
         detail=(", for ", span),
         amount=_of("doubt_time"),
         events=("doubt_event",),
-        later=Later.UNSETTLED,
+        later=LateCondition.UNSETTLED,
     ),
     Rule(
         FindingKind.DUPLICATED,
-        Over.ARRIVALS,
+        RuleRows.ARRIVALS,
         lambda table, _: table["arrivals"] > 1,
         covered_by="",
         since=_of("entered_time"),
@@ -308,7 +308,7 @@ RULES: Final = (
     ),
     Rule(
         FindingKind.DUPLICATED,
-        Over.TRACES,
+        RuleRows.TRACES,
         lambda table, _: table["reads"] > 1,
         covered_by="manager",
         since=_of("received_time"),
@@ -321,7 +321,7 @@ RULES: Final = (
     ),
     Rule(
         FindingKind.REORDERED,
-        Over.PLACES_IN_LINE,
+        RuleRows.PLACES_IN_LINE,
         lambda table, _: np.ones(len(table), np.bool_),
         covered_by="manager",
         since=_of("since"),
@@ -333,7 +333,7 @@ RULES: Final = (
     ),
     Rule(
         FindingKind.LATE,
-        Over.PASSAGES,
+        RuleRows.PASSAGES,
         _late_on_the_way,
         covered_by="manager",
         since=_of("entered_time"),
@@ -347,7 +347,7 @@ RULES: Final = (
     ),
     Rule(
         FindingKind.LATE,
-        Over.TRACES,
+        RuleRows.TRACES,
         _late_in_a_queue,
         covered_by="manager",
         since=_of("entered_time"),

@@ -37,10 +37,16 @@ from reliquary.spark.pipelines.audit.buckets import (
     judge_trail,
     read_result,
 )
-from reliquary.spark.pipelines.audit.coverage import Stretch, TracedQueue, combined, stretches, together
+from reliquary.spark.pipelines.audit.coverage import (
+    CoveredInterval,
+    TracedQueue,
+    combined,
+    stretches,
+    together,
+)
 from reliquary.spark.pipelines.audit.intake import Taken, take_in
 from reliquary.spark.pipelines.audit.routes import routes
-from reliquary.spark.pipelines.audit.rules import Limits, Over
+from reliquary.spark.pipelines.audit.rules import Limits, RuleRows
 from reliquary.spark.pipelines.audit.state import Kept, ReadFile, State
 from reliquary.spark.pipelines.audit.streams import Stream
 from reliquary.spark.pipelines.audit.verdicts import FindingKind, Reason, Verdict
@@ -77,7 +83,7 @@ class AuditReport:
 
     verdict: Verdict
     streams: list[Stream]
-    stretches: dict[str, Stretch]
+    stretches: dict[str, CoveredInterval]
     names: dict[str, str]
     """The names of the managers, by their identifiers."""
     shown: list[dict[str, Any]]
@@ -235,7 +241,7 @@ def _meetings(trails: Mapping[str, Trail], wanted: set[str]) -> dict[str, list[P
 
 
 def _conclude(
-    work: Work, state: State, config: AuditConfig, covered: dict[str, Stretch], files: set[str]
+    work: Work, state: State, config: AuditConfig, covered: dict[str, CoveredInterval], files: set[str]
 ) -> dict[str, Any]:
     kept = state.kept
     places = kept.survey.places
@@ -257,7 +263,7 @@ def _conclude(
     knowledge = findings.Knowledge(
         {number: covered[manager] for number, manager in hashes.items()}, ways, summary.last, config.limits
     )
-    book = streams.Book(summary.streams, places)
+    book = streams.StreamCounts(summary.streams, places)
     with tables.Findings(config.out, book, SHOWN, _width(covered)) as written:
         for each in (*counted["candidates"], _overtaken(work, kept, results, config.limits)):
             written.add(findings.judged(each, knowledge))
@@ -291,7 +297,7 @@ def _overtaken(
     ]
     rows = [unpacked(each)["front"] for each in work.each(items, fronts)]
     _, overtaken = lines.judged(joined(rows)) if rows else (None, Table({}))
-    return candidates(overtaken, Over.PLACES_IN_LINE, limits)
+    return candidates(overtaken, RuleRows.PLACES_IN_LINE, limits)
 
 
 def _parts(kept: Kept, kind: str, key: str) -> list[Part]:
@@ -301,12 +307,12 @@ def _parts(kept: Kept, kind: str, key: str) -> list[Part]:
     return [Part(trail.path, number) for number in trail.meetings.values()]
 
 
-def _width(covered: Mapping[str, Stretch]) -> int:
+def _width(covered: Mapping[str, CoveredInterval]) -> int:
     begins = min(stretch.begins for stretch in covered.values())
     return tables.width_of(begins, max(stretch.until for stretch in covered.values()))
 
 
-def _verdict(every: list[Stream], covered: Mapping[str, Stretch]) -> Verdict:
+def _verdict(every: list[Stream], covered: Mapping[str, CoveredInterval]) -> Verdict:
     """Return the verdict: one fault refutes all, and a gap in a history leaves all undecided."""
     verdicts = {stream.verdict for stream in every}
     if Verdict.REFUTED in verdicts:

@@ -21,7 +21,7 @@ from reliquary.spark.pipelines.audit import masks
 from reliquary.spark.pipelines.audit.arrays import NONE, Bools, Ints, Table, grouped, has, joined, known
 from reliquary.spark.pipelines.audit.coverage import TracedQueue
 from reliquary.spark.pipelines.audit.masks import bit
-from reliquary.spark.pipelines.audit.rules import Over
+from reliquary.spark.pipelines.audit.rules import RuleRows
 from reliquary.spark.pipelines.audit.verdicts import FindingKind, Reason, Verdict
 
 CLASSES: Final = 16
@@ -219,7 +219,7 @@ def _count(stream: Stream, row: Mapping[str, int], timed: int) -> None:
         stream.times[row["class"]] = stream.times.get(row["class"], 0) + timed
 
 
-class Book:
+class StreamCounts:
     """The streams, with the places where findings are counted."""
 
     def __init__(self, streams: dict[Key, Stream], places: Iterable[TracedQueue]) -> None:
@@ -244,14 +244,14 @@ class Book:
                         self.streams[whole], name, getattr(self.streams[whole], name) + getattr(rest, name)
                     )
 
-    def key(self, over: Over, place: int | None, other: int | None) -> Key:
+    def key(self, over: RuleRows, place: int | None, other: int | None) -> Key:
         """Return the key of the stream of a finding: its passage, else the queue that it was found in."""
         known = self.places.get(place or 0, UNKNOWN)
-        passing = over is Over.PASSAGES or known.kind == "outgoing" or other is not None
+        passing = over is RuleRows.PASSAGES or known.kind == "outgoing" or other is not None
         pair = (known.hashed, (other or NOWHERE) if passing else READERS)
         return self.home.get(pair, pair)
 
-    def stream(self, over: Over, place: int | None, other: int | None) -> Stream:
+    def stream(self, over: RuleRows, place: int | None, other: int | None) -> Stream:
         """Return the stream itself; one that only a finding names is made."""
         key = self.key(over, place, other)
         if key not in self.streams:

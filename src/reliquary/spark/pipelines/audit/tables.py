@@ -25,7 +25,7 @@ from reliquary.spark.pipelines.audit import findings
 from reliquary.spark.pipelines.audit.arrays import NEVER, NONE, Table, joined
 from reliquary.spark.pipelines.audit.buckets import summed, width_of
 from reliquary.spark.pipelines.audit.rules import RULES
-from reliquary.spark.pipelines.audit.streams import Book, Stream
+from reliquary.spark.pipelines.audit.streams import Stream, StreamCounts
 from reliquary.spark.pipelines.audit.verdicts import FindingKind, Reason
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ _LOW: Final = (1 << 64) - 1
 class Findings:
     """The table of findings during its writing; it replaces that of the run before when it is complete."""
 
-    def __init__(self, out: Path, book: Book, shown: int, width: int) -> None:
+    def __init__(self, out: Path, book: StreamCounts, shown: int, width: int) -> None:
         self._folder, self._draft = out / "findings", out / "findings.new"
         self._book, self._most, self._width = book, shown, width
         self._first: pa.Table | None = None

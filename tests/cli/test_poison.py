@@ -14,7 +14,7 @@ def poison(qm: Manager, *bodies: str) -> None:
     orders = qm.queue("orders")
     for body in bodies:
         orders.send(body)
-        for _ in orders.consume(1):  # without a block, the message in hand goes back
+        for _ in orders.consume(1):  # without a block, the current message goes back
             break
 
 

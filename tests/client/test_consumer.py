@@ -186,7 +186,10 @@ def test_a_message_in_hand_is_rejected_and_the_others_are_done(qm: Manager, orde
 
 
 def test_without_a_message_in_hand_there_is_nothing_to_reject(orders: Queue) -> None:
-    with orders.consume(timeout=0) as messages, pytest.raises(BadRequest, match="no message in hand"):
+    with (
+        orders.consume(timeout=0) as messages,
+        pytest.raises(BadRequest, match="no message is being processed"),
+    ):
         messages.reject()
 
 

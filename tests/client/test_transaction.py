@@ -190,7 +190,7 @@ def test_a_transaction_has_a_name_once_it_has_begun(qm: Manager) -> None:
 
 
 def test_consume_is_in_no_transaction(qm: Manager, orders: Queue) -> None:
-    with qm.transaction(), pytest.raises(BadRequest, match="no transaction"):
+    with qm.transaction(), pytest.raises(BadRequest, match="cannot be used in a transaction"):
         orders.consume()
 
 

@@ -146,7 +146,7 @@ def test_a_response_in_parts_waits_for_a_client_that_does_not_read() -> None:
                 await tick(1000)
                 assert made[0] < 100 * PART
             await until(lambda: ended)
-            assert ended == ["the client has gone"]
+            assert ended == ["the client has disconnected"]
             async with HttpClient(url, limits=ClientLimits(body_bytes=400 * PART)) as client:
                 assert len((await client.request("GET", "/")).body) == 400 * PART
 

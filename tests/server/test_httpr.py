@@ -362,8 +362,8 @@ def test_a_server_that_has_another_name_than_its_channels_says_so(
     assert "known as" not in caplog.text
     on_a_server(tmp_path, forget, HttprOptions(origin="httpr://new.example"))
     [said] = [each.getMessage() for each in caplog.records if "known as" in each.getMessage()]
-    assert f"HTTPR: is known as {ORIGIN} 1 times: by the channels of others" in said
-    assert f'origin = "{ORIGIN}" in [httpr] keeps the name' in said
+    assert f"HTTPR: is known as {ORIGIN} 1 times: by channels of other agents" in said
+    assert f'set origin = "{ORIGIN}" in [httpr] to keep the name' in said
     caplog.clear()
     on_a_server(tmp_path, nothing, HttprOptions(origin="httpr://new.example"))
     assert "known as" not in caplog.text

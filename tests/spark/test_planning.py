@@ -7,7 +7,7 @@ import pytest
 from reliquary.spark.access import Access, Gone
 from reliquary.spark.managers import Managers
 from reliquary.spark.offsets import QueueKey
-from reliquary.spark.option_list import For
+from reliquary.spark.option_list import OptionUse
 from reliquary.spark.options import parse_reading
 from reliquary.spark.plan import Limit, Span
 from reliquary.spark.planning import Planning
@@ -30,7 +30,7 @@ def planning_of(worlds: Worlds, **more: str) -> Planning:
     accesses = [Access("", name=name) for name in worlds.by_name]
     managers = Managers(accesses, Gone.SKIP, worlds.connect, lambda _: None, lambda: 0.0)
     given = {"url": "http://server:1", "queue": "orders", "consumer": "lake"} | more
-    return Planning(managers, parse_reading(given, For.STREAM))
+    return Planning(managers, parse_reading(given, OptionUse.STREAM))
 
 
 def spans(worlds: Worlds) -> list[Span]:

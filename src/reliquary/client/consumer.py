@@ -119,7 +119,9 @@ class AsyncConsumer:
         Its sender gets an acknowledgement if it asked for one.
         """
         if self._in_hand is None or self._receipt is None:
-            raise BadRequest("INVALID_PARAMETER", "there is no message in hand to reject")
+            raise BadRequest(
+                "INVALID_PARAMETER", "no message is being processed: call reject inside the loop"
+            )
         message, self._in_hand = self._in_hand, None
         await self._transport.end_read(self._receipt, [message.lookup_id], delete=True, reject=True)
 

@@ -71,7 +71,10 @@ class AsyncExactlyOnce:
         ask: Ask = lambda work: work,
     ) -> None:
         if not owner:
-            raise BadRequest("INVALID_PARAMETER", "an owner has a name: it finds its transactions by it")
+            raise BadRequest(
+                "INVALID_PARAMETER",
+                "owner is empty: a recovery finds the transactions of an owner by its name",
+            )
         self._manager = manager
         self._decisions = Decisions(connection, owner)
         self._owner = owner

@@ -190,7 +190,10 @@ class AsyncQueue:
     ) -> AsyncConsumer:
         """Receive messages one after another, each at least once; see `AsyncConsumer`."""
         if self.inside() is not None:
-            raise BadRequest("INVALID_PARAMETER", "consume acknowledges by itself and is in no transaction")
+            raise BadRequest(
+                "INVALID_PARAMETER",
+                "consume acknowledges messages itself, so it cannot be used in a transaction",
+            )
         return AsyncConsumer(self, batch, hold, timeout, self._handle)
 
     # -- open queues and cursors

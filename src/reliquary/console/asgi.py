@@ -140,7 +140,7 @@ class Exchange:
         """Send the response, or the next part of it; raise OSError when the client has disconnected."""
         if self.is_gone or not self._responder.connected:
             self.is_gone = True
-            raise OSError("the client has gone")
+            raise OSError("the client has disconnected")
         if message["type"] == "http.response.start":
             self._start = message
             return
@@ -173,7 +173,7 @@ class Exchange:
         self._responder.when_taken(self._news.set)
         await self._wait()
         if self.is_gone:
-            raise OSError("the client has gone")
+            raise OSError("the client has disconnected")
 
     def abort(self) -> None:
         """Cut the connection, so that the client does not take an incomplete response for a whole one."""

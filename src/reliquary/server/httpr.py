@@ -133,8 +133,8 @@ def renamed(httpr: State, origin: str) -> list[Warn]:
         Warn(
             "HTTPR",
             f"is known as {other}",
-            f"by the channels of others, and what is in doubt there stays so while we are {origin}; "
-            f'origin = "{other}" in [httpr] keeps the name, and channels that are over can be forgotten',
+            f"by channels of other agents: their batches in doubt wait while this server is {origin}; "
+            f'set origin = "{other}" in [httpr] to keep the name, or forget unused channels',
             count,
         )
         for other, count in before.items()

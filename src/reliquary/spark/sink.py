@@ -266,7 +266,7 @@ class StreamWriter(DataSourceStreamArrowWriter):
         batch = context.getLocalProperty("streaming.sql.batchId")
         if query is None or batch is None:
             raise SparkFault(
-                "Spark tells neither the query nor the batch of this task: is it a stream at all?"
+                "Spark names neither the query nor the batch of this task: write with writeStream"
             )
         attempt = f"{context.attemptNumber()}-{new_name()}"
         place = StageKey(query, int(batch), context.partitionId(), attempt)

@@ -81,7 +81,7 @@ def test_no_decision_is_made_while_the_peer_sends() -> None:
     bench.answer(far)
     refused = bench.ask(SettleChannel(0, 1, True))
     assert refused == Done(
-        False, "httpr://far.example/httpr/mq is being asked over channel 1, and knows what became of them"
+        False, "httpr://far.example/httpr/mq is being asked over channel 1 for the outcome of these batches"
     )
     client = Client(HttprBench())
     client.bench.send("orders", b"a")

@@ -101,7 +101,7 @@ def test_an_attribute_that_is_not_there_or_not_so_is_named() -> None:
 def test_a_change_names_attributes_and_never_the_identifier() -> None:
     subject, attributes = exchange.changed(ObjectKind.SITE, ONE, {"name": "b"})
     assert (subject, attributes) == (Site(identifier=ONE, name="b"), ("name",))
-    with pytest.raises(UsageError, match="keeps its identifier"):
+    with pytest.raises(UsageError, match="identifier of an object cannot be changed"):
         exchange.changed(ObjectKind.SITE, ONE, {"identifier": str(TWO)})
     with pytest.raises(UsageError, match="name an attribute"):
         exchange.changed(ObjectKind.SITE, ONE, {})

@@ -51,7 +51,7 @@ WRONG: list[tuple[Request, str]] = [
     (ReceiveMessages(1, "q", hold=Duration(5), transaction=TRANSACTION), "held or in a transaction"),
     (LookUpMessage(1, "q", -1), "a LookupIdentifier is 0 to"),
     (LookUpMessage(1, "q", 1, hold=Duration(LONGEST_TIME + 1)), "a hold is 1 to"),
-    (LookUpMessage(1, "q", 1, transaction=TRANSACTION), "a peek is in no transaction"),
+    (LookUpMessage(1, "q", 1, transaction=TRANSACTION), "a peek cannot be in a transaction"),
     (EndRead(1, 2, delete=False, reject=True), "rejected or given back"),
     (PeekMessage(1, "q", timeout=Duration(LONGEST_TIME + 1)), "a time-out is 0 to"),
     (PeekMessage(1, "q", next=True), "relative to a cursor"),

@@ -68,7 +68,7 @@ def test_a_wide_string_is_encoded_and_decoded(text: str) -> None:
 @pytest.mark.parametrize(
     ("raw", "why", "offset"),
     [
-        pytest.param(b"a\0b", "half a character", 0, id="odd"),
+        pytest.param(b"a\0b", "an odd number", 0, id="odd"),
         pytest.param(b"a\0b\0", "does not end with a zero", 0, id="endless"),
         pytest.param(b"", "does not end with a zero", 0, id="nothing"),
         pytest.param(b"a\0\0\0b\0\0\0", "zero before its end", 0, id="zero inside"),

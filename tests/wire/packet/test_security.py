@@ -75,7 +75,7 @@ def test_padding_and_reserved_bits_are_ignored() -> None:
         pytest.param(4, b"\xff\xff", 20, "encryption key takes", id="key too long"),
         pytest.param(8, b"\0\0\1\0", 8, "certificate has at most", id="certificate too long"),
         pytest.param(12, b"\2\0\0\0", 36, "no type and name", id="provider too short"),
-        pytest.param(12, b"\7\0\0\0", 40, "half a character", id="provider odd"),
+        pytest.param(12, b"\7\0\0\0", 40, "an odd number", id="provider odd"),
         pytest.param(12, b"\xff\xff\xff\xff", 40, "takes", id="provider too long"),
     ],
 )
@@ -87,7 +87,7 @@ def test_what_is_wrong_is_refused_with_its_offset(at: int, to: bytes, offset: in
 
 def test_a_header_without_data_is_refused_both_ways() -> None:
     assert "no data" in fault_of(SecurityHeader.decode, bytes(16)).why
-    with pytest.raises(UsageError, match="without any data"):
+    with pytest.raises(UsageError, match="must have data"):
         SecurityHeader().encode()
 
 

@@ -42,7 +42,7 @@ def test_a_string_of_no_units_is_empty() -> None:
 
 def test_a_body_outside_the_compound_message_is_refused_both_ways() -> None:
     assert fault_of(CompoundHeader.decode, changed(COMPOUND_RAW, 12, to=b"\6")).offset == 8
-    with pytest.raises(UsageError, match="lies within it"):
+    with pytest.raises(UsageError, match="must lie within it"):
         CompoundHeader(b"abc", 2, 2).encode()
 
 

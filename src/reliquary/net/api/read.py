@@ -264,7 +264,7 @@ def look_up(context: Context, request: Request, responder: Responder, queue: str
     if given.lookup_id is None and given.seek not in (Seek.FIRST, Seek.LAST):
         raise UsageError(f"seek {given.seek.value!r} is relative to a lookup_id, and none is given")
     if given.peek and given.hold:
-        raise UsageError("a peek holds nothing: with hold, peek is false")
+        raise UsageError("a peek locks no message: leave out hold, or set peek to false")
     lookup_id = 0 if given.lookup_id is None else lookup_id_of(given.lookup_id)
     source = context.handle_of(queue, given.handle)
     hold = hold_of(given.hold)

@@ -191,7 +191,7 @@ class ClientConnection(OutgoingConnection):
             return
         keep = self._parser.should_keep_alive()
         if not self._waiting:
-            raise BadResponse("the peer answered more than was asked")
+            raise BadResponse("the peer sent an answer to no request")
         self._answer()
         if not keep:
             self.cut(ConnectionLost("the peer closes the connection after an earlier answer", began=False))

@@ -172,7 +172,7 @@ class StreamedConnection(ClientConnection):
             self._pass_over()
             return
         if not self._waiting:
-            raise BadResponse("the peer answered more than was asked")
+            raise BadResponse("the peer sent an answer to no request")
         if self._parser.should_keep_alive():
             self._answer()
         else:

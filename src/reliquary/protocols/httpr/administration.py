@@ -73,7 +73,7 @@ def _objection(state: State, row: Channel) -> str:
         return f"nothing is in doubt on channel {number}"
     server_channel, client_channel = state.server.channels.get(number), state.client.channels.get(number)
     if server_channel is not None and server_channel.requests:
-        return f"{row.requester} uses channel {number} now, and knows what became of them"
+        return f"{row.requester} uses channel {number} now, and will report the outcome of these batches"
     if client_channel is not None and client_channel.connection.pending:
-        return f"{row.responder} is being asked over channel {number}, and knows what became of them"
+        return f"{row.responder} is being asked over channel {number} for the outcome of these batches"
     return ""

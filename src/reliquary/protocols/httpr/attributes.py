@@ -117,7 +117,7 @@ def read_text(value: str) -> str:
     try:
         return unquote(value, errors="strict")
     except UnicodeDecodeError:
-        raise malformed(f"what is escaped in {shortened(value)} is not UTF-8", "6.2.14") from None
+        raise malformed(f"{shortened(value)} is not UTF-8 after its escapes are replaced", "6.2.14") from None
 
 
 def id_value(identifier: ObjectId) -> str:
@@ -164,7 +164,7 @@ def _guid(value: str) -> UUID:
 
 def _flag(value: str) -> bool:
     if value.lower() != _YES:
-        raise malformed(f"what is wanted is said with {_YES!r}, not with {shortened(value)}", "6.2.14")
+        raise malformed(f"a flag has the value {_YES!r}, not {shortened(value)}", "6.2.14")
     return True
 
 
@@ -177,7 +177,7 @@ def _bytes(value: str) -> bytes:
 
 def _delivery(value: str) -> Delivery:
     if value.lower() != Delivery.EXPRESS.word:
-        raise malformed(f"a delivery of its own is express, not {shortened(value)}", "6.2.14")
+        raise malformed(f"{OURS}delivery is express, not {shortened(value)}", "6.2.14")
     return Delivery.EXPRESS
 
 

@@ -103,7 +103,7 @@ def _decode_by_parts(carried: Carried) -> tuple[str, Message]:
     """Decode a header that differs from the last one in more than a number."""
     header = carried.header
     if header[-2:] != CRLF and header:
-        raise malformed("the header of a message ends with a whole line", "6.2")
+        raise malformed("the header of a message must end with a whole line", "6.2")
     identifier, correlation, sent_time, label, rest = NO_OBJECT, NO_OBJECT, 0, "", header
     found = _IDS_AND_TIME.search(header)
     if found is not None:

@@ -173,10 +173,10 @@ class ClientConnection:
         """Process a PDU as the table of this phase requires."""
         header = pdu.header
         if header.version != (MAJOR, MINOR):
-            raise _Broken("version {}.{} of the protocol".format(*header.version))
+            raise _Broken("version {}.{} of the protocol is not supported".format(*header.version))
         handler = HANDLERS.get((self._phase, header.type))
         if handler is None:
-            raise _Broken(f"a PDU of type {header.type} while {self._phase.name}")
+            raise _Broken(f"a PDU of type {header.type} came in phase {self._phase.name}")
         return handler(self, pdu)
 
     def _acknowledged(self, pdu: Pdu) -> list[ClientEvent]:
@@ -254,12 +254,12 @@ class ClientConnection:
         check_response(header)
         assembly = self._calls.get(header.call)
         if assembly is None:
-            raise _Broken(f"an answer to call {header.call}, which was never made")
+            raise _Broken(f"an answer to call {header.call} came, which was never made")
         if bool(header.flags & Flag.FIRST) == assembly.started:
             raise _Broken(f"fragments of call {header.call} are out of order")
         assembly.add(self._stub(pdu))
         if assembly.size > STUB_LIMIT:
-            raise _Broken(f"a response of more than {STUB_LIMIT} bytes")
+            raise _Broken(f"a response has more than {STUB_LIMIT} bytes")
         if not header.flags & Flag.LAST:
             return []
         del self._calls[header.call]
@@ -274,7 +274,7 @@ class ClientConnection:
             return pdu.data[CALL_SIZE:]
         verifier = decode_verifier(pdu.data, pdu.header, CALL_SIZE)
         if guard is None or not guard.fits(verifier):
-            raise _Broken("a response with a signature of another kind")
+            raise _Broken("a response has a signature of another kind than the login")
         return guard.open(pdu, CALL_SIZE, verifier)
 
     def _faulted(self, pdu: Pdu) -> list[ClientEvent]:

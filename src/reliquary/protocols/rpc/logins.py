@@ -53,7 +53,9 @@ class Logins:
         """Take the token of an alter_context, for a new context or the one that is being built."""
         guard = self._guards.get(verifier.number)
         if self.building is not None and self.building is not guard:
-            raise LoginRefused(Nak.NOT_SPECIFIED, FaultStatus.PROTOCOL, "another context is not complete")
+            raise LoginRefused(
+                Nak.NOT_SPECIFIED, FaultStatus.PROTOCOL, "another security context is not complete"
+            )
         if guard is None:
             return self._step(self._create(verifier), verifier)
         self._check_unchanged(guard, verifier)
@@ -80,11 +82,11 @@ class Logins:
         if guard is None and verifier is None:
             return None
         if guard is None or not guard.usable:
-            raise _denied("a security context that is not there, or not complete")
+            raise _denied("the security context does not exist or is not complete")
         if verifier is None and guard.signs:
-            raise _denied("a token is missing")
+            raise _denied("the request has no token, which its security context requires")
         if verifier is not None and not guard.fits(verifier):
-            raise _denied("another type or level than agreed upon")
+            raise _denied("the type or the level of protection differs from the agreed one")
         return guard
 
     def _unsigned(self) -> Guard | None:
@@ -97,15 +99,29 @@ class Logins:
     def _create(self, verifier: Verifier) -> Guard:
         """Make a security context of the type that the client requests."""
         if verifier.level not in _LEVELS:
-            raise LoginRefused(Nak.NOT_SPECIFIED, FaultStatus.UNSUPPORTED_LEVEL, f"level {verifier.level}")
+            raise LoginRefused(
+                Nak.NOT_SPECIFIED,
+                FaultStatus.UNSUPPORTED_LEVEL,
+                f"the level of protection {verifier.level} is not supported",
+            )
         if len(self._guards) >= self._limit:
-            raise LoginRefused(Nak.LOCAL_LIMIT, FaultStatus.PROTOCOL, "too many security contexts")
+            raise LoginRefused(
+                Nak.LOCAL_LIMIT,
+                FaultStatus.PROTOCOL,
+                f"a connection has at most {self._limit} security contexts",
+            )
         context = self._secure(verifier.kind)
         if context is None:
-            raise LoginRefused(Nak.AUTH_TYPE, FaultStatus.SECURITY_ERROR, f"authentication {verifier.kind}")
+            raise LoginRefused(
+                Nak.AUTH_TYPE,
+                FaultStatus.SECURITY_ERROR,
+                f"the type of authentication {verifier.kind} is not supported",
+            )
         if verifier.level == Protection.CALL:
             # CONNECT over a connection means PACKET; Windows and Samba refuse it.
-            raise LoginRefused(Nak.CHECKSUM, FaultStatus.SECURITY_ERROR, "the level of calls")
+            raise LoginRefused(
+                Nak.CHECKSUM, FaultStatus.SECURITY_ERROR, "the level of protection CALL is not supported"
+            )
         return Guard(verifier.kind, verifier.number, Protection(verifier.level), context)
 
     def _check_unchanged(self, guard: Guard, verifier: Verifier) -> None:

@@ -64,7 +64,7 @@ def negotiate(
     features = 0
     for element in elements:
         if not element.transfers:
-            raise Violation("a presentation context without a transfer syntax")
+            raise Violation(f"presentation context {element.number} has no transfer syntax")
         offered = offered_features(element.transfers[0])
         if offered is not None:
             features += 1
@@ -87,14 +87,14 @@ def _answer(
     """Answer one element that offers transfer syntaxes."""
     present = known.get(element.number)
     if present is not None and present.interface != element.interface:
-        raise Violation(f"presentation context {element.number} is another interface")
+        raise Violation(f"presentation context {element.number} names another interface than before")
     if element.interface not in interfaces:
         return _NOT_SERVED
     spoken = [transfer for transfer in element.transfers if transfer in ENCODINGS]
     if not spoken:
         return _NOT_SPOKEN
     if present is not None and set(spoken) != {present.transfer}:
-        raise Violation(f"presentation context {element.number} has another transfer syntax")
+        raise Violation(f"presentation context {element.number} has another transfer syntax than before")
     if element.interface in accepted:
         return _NOT_SPOKEN
     if present is None:

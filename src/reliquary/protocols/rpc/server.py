@@ -163,7 +163,7 @@ class ServerConnection:
                 return self._refuse(header, "no type of authentication", FaultStatus.ACCESS_DENIED)
             agreed = self._negotiate(bind, first=False)
             if verifier is None and self._logins.building is not None:
-                return self._refuse(header, "a token is missing")
+                return self._refuse(header, "the request has no token, which its security context requires")
             answer = self._logins.go_on(verifier) if verifier else None
         except (PduFault, Violation) as fault:
             return self._refuse(header, str(fault))
@@ -240,7 +240,7 @@ class ServerConnection:
         return [Bound(self._group, context.interface, context.encoding) for context in agreed.added.values()]
 
     def _wrong_version(self, header: Header) -> list[ServerEvent]:
-        why = "version {}.{} of the protocol".format(*header.version)
+        why = "version {}.{} of the protocol is not supported".format(*header.version)
         if header.type == PduType.BIND:
             return self._nak(header.call, Nak.PROTOCOL_VERSION, why)
         return self._refuse(header, why)

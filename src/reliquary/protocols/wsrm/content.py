@@ -52,7 +52,7 @@ def body_of_content(content: bytes) -> tuple[bytes, int | None]:
     binary = elements[0]
     kind = number(binary.get("bodyType", "0"))
     if len(binary) or kind > _LARGEST_TYPE:
-        raise ValueError("Binary has base64 in it, and a bodyType of 32 bits")
+        raise ValueError("Binary must contain base64 and have a bodyType of 32 bits")
     return _decoded((binary.text or "").translate(_WITHOUT_SPACE)), kind
 
 
@@ -60,7 +60,7 @@ def _decoded(text: str | bytes) -> bytes:
     try:
         return a2b_base64(text, strict_mode=True)
     except (NotBase64, ValueError):
-        raise ValueError("what is in Binary is no base64") from None
+        raise ValueError("the content of Binary is not base64") from None
 
 
 _WITHOUT_SPACE: Final = dict.fromkeys(map(ord, SPACE))

@@ -61,7 +61,7 @@ def changed(
     if not fields:
         raise UsageError("nothing is to be changed: name an attribute")
     if "identifier" in fields:
-        raise UsageError("an object keeps its identifier")  # DM-005
+        raise UsageError("the identifier of an object cannot be changed")  # DM-005
     return subject_of(kind, {**fields, "identifier": str(identifier)}), tuple(fields)
 
 

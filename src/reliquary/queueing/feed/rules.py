@@ -60,7 +60,8 @@ def find_feed(state: State, name: str, incarnation: str = "") -> QueueState | An
     if queue is None:
         return Answer(HResult.QUEUE_NOT_FOUND, f"there is no queue {name}")
     if queue.link is not None:
-        raise UsageError(f"{name} is elsewhere, and what waits to go there has no feed: name a queue of ours")
+        why = "messages that wait for another manager have no feed: name a queue of this manager"
+        raise UsageError(f"{name} is a queue of another manager: {why}")
     if queue.is_closed:
         return Answer(HResult.ACCESS_DENIED, destinations.why_refused(HResult.ACCESS_DENIED, name))  # DM-094
     if incarnation and not (state.manager.era is None and incarnation == str(queue.record.identifier)):

@@ -81,7 +81,7 @@ NOT_CARRIED: Final[Mapping[str, str]] = {
 CARRIED_IN_PART: Final[Mapping[str, str]] = {
     "identifier": "its lineage is read as the source machine",
     "priority": "a transactional message has none (DM-278)",
-    "delivery": "a transactional message is recoverable",
+    "delivery": "a transactional message must be recoverable",
     "acknowledgements": "as four bits: full-receive is neg-arrival, pos-receive and neg-receive",
     "hash_algorithm": "sha is read as sha1, because both have one number",
     "encryption_algorithm": "five algorithms have no number; rc4 is written if nothing is encrypted",

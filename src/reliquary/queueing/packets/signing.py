@@ -103,7 +103,7 @@ def sign(
     """
     security = packet.security or SecurityHeader()
     if security.encryption_key:
-        raise UsageError("a packet is signed before it is sealed")
+        raise UsageError("a packet must be signed before it is sealed")
     header = packet.properties
     if header.hash_algorithm not in STRONG:
         header = msgspec.structs.replace(header, hash_algorithm=properties.SHA_512)
@@ -136,7 +136,7 @@ def verify(packet: UserMessage, *, weak: bool = False) -> AuthenticationLevel | 
     if security is None:
         return MessageClass.NACK_BAD_SIGNATURE
     if security.encryption_key:
-        raise UsageError("a packet is unsealed before it is verified")
+        raise UsageError("a packet must be unsealed before it is verified")
     number = packet.properties.hash_algorithm
     algorithm = STRONG.get(number) or (WEAK.get(number) if weak else None)
     key = _public_key(security.certificate)

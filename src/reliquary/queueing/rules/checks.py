@@ -72,7 +72,7 @@ def _check_look_up(request: events.LookUpMessage) -> None:
     if request.hold:
         _check_hold(request.hold, request.transaction)
     if request.peek and request.transaction is not None:
-        raise UsageError("a peek is in no transaction")  # DM-216
+        raise UsageError("a peek cannot be in a transaction")  # DM-216
 
 
 def _check_end(request: events.EndRead) -> None:

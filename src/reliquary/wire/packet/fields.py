@@ -83,7 +83,7 @@ class Reader:
         at = self.at
         raw = self.take(size, what)
         if size & 1:
-            raise self.fault(f"{what} has {size} bytes, which is half a character too many", at)
+            raise self.fault(f"{what} has {size} bytes, an odd number, and a character has two", at)
         try:
             text = raw.decode("utf-16-le")
         except UnicodeDecodeError as why:

@@ -147,7 +147,7 @@ def decode_internal(data: bytes) -> InternalPacket:
         raise reader.fault(f"{kind} is no type of an internal packet", base.SIZE + 2)
     has_session = bool(flags & base.SESSION)
     if has_session is not (kind == PacketType.SESSION_ACK):
-        raise reader.fault("a session header is a part of session acknowledgements alone", 2)
+        raise reader.fault("only a session acknowledgement may have a session header", 2)
     if size != len(data) and not (has_session and size == _BODY and len(data) == ACK_SIZE):
         raise reader.fault(f"the packet says that it has {size} bytes, and {len(data)} came", 8)
     packet = _DECODERS[PacketType(kind)](reader, bool(word & _REFUSED))
@@ -181,7 +181,7 @@ def _decode_parameters(reader: Reader, refused: bool) -> ConnectionParameters:
 
 def _decode_ack(reader: Reader, refused: bool) -> SessionAck:
     if refused:  # QB-033
-        raise reader.fault("a session acknowledgement refuses no connection", base.SIZE + 2)
+        raise reader.fault("a session acknowledgement cannot refuse a connection", base.SIZE + 2)
     return SessionAck(SessionHeader.decode(reader))
 
 

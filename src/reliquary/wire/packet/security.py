@@ -105,7 +105,7 @@ class SecurityHeader(msgspec.Struct, frozen=True, gc=False, kw_only=True):
         if self.signature_level not in SIGNATURE_LEVELS:
             raise UsageError(f"{self.signature_level} is no level of signature")
         if not any(parts):
-            raise UsageError("a security header without any data is none")
+            raise UsageError("a security header must have data")
         longest = max(len(self.sender), len(self.encryption_key), len(self.signature))
         if longest > SHORT_LIMIT:
             raise UsageError(

@@ -59,7 +59,7 @@ class CompoundHeader(msgspec.Struct, frozen=True, gc=False):
     def encode(self) -> bytes:
         """Return the header as bytes."""
         if self.body_offset + self.body_size > len(self.data):
-            raise UsageError("the body of a compound message lies within it")
+            raise UsageError("the body of a compound message must lie within it")
         fixed = _COMPOUND.pack(self.identifier, 0, len(self.data), self.body_size, self.body_offset)
         return fixed + padded(self.data)
 

@@ -72,7 +72,7 @@ class UserHeader(msgspec.Struct, frozen=True, gc=False, kw_only=True):
                 f" or an administration queue {self.admin.kind.name}"
             )
         if presence & TRANSACTION and not self.recoverable:
-            raise UsageError("a transactional message is recoverable")
+            raise UsageError("a transactional message must be recoverable")
         if not 0 <= self.hops <= HOPS_LIMIT:
             raise UsageError(f"a message makes at most {HOPS_LIMIT} hops, not {self.hops}")
         flags = (

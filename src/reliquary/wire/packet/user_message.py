@@ -48,7 +48,7 @@ class UserMessage(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     def _encode(self) -> bytes:
         if (self.envelope is None) is not (self.compound is None):
-            raise UsageError("an envelope header and a compound message header come together")
+            raise UsageError("an envelope header and a compound message header must come together")
         presence = (
             user.PROPERTIES
             | (user.TRANSACTION if self.transaction is not None else 0)

@@ -158,7 +158,7 @@ def on_response(state: State, event: ResponseArrived, now: Instant) -> None:
     if named and named != row.responder:  # HR-089: another agent answers at this URL
         discard_bodies(state, event.batch)
         channel.connection.pending.appendleft(request)
-        why = f"{channel.url} is {named}, not {row.responder}"
+        why = f"the agent at {channel.url} is {named}, not {row.responder}"
         failures.retry_later(state, channel, why, long=True)
         return
     if not channel.outgoing.reported_connected:

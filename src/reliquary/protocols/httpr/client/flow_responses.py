@@ -79,8 +79,8 @@ def _on_refusal(
         channel.unresolved = True
     if header.error is not None:
         handle_error(state, channel, request, header)
-    elif header.outcome is Outcome.INDOUBT:
-        retry_later(state, channel, f"{channel.url} is not sure about batch {header.completed}")  # HR-068
+    elif header.outcome is Outcome.INDOUBT:  # HR-068
+        retry_later(state, channel, f"{channel.url} does not know the outcome of batch {header.completed}")
     else:
         keep = header.session is not SessionMark.END and not channel.connection.pending  # H-08
         retry_later(state, channel, f"{channel.url} rolled batch {header.completed} back", keep=keep)

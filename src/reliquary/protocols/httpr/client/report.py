@@ -55,7 +55,7 @@ def on_response(
     settle(state, channel, header, OutcomeMessage.REPORT)
     _note_last_pulled_id(state, channel, header.last_pulled_id)
     if state.channels[channel.number].in_doubt:
-        why = f"{channel.url} is not sure about batch {header.completed} itself"
+        why = f"the agent at {channel.url} does not know the outcome of batch {header.completed} yet"
         retry_later(state, channel, why)  # HR-078
         return
     channel.unresolved = sink_asked  # this REPORT said nothing about the peer's batches; the next one does

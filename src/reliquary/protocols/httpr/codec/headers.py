@@ -278,12 +278,12 @@ def _check(header: RequestHeader) -> None:
         if header.requester or header.channel:
             raise malformed("a request has a sessionid, or requester and channel, not both", "5.2")
     elif not (header.requester and header.channel):
-        raise malformed("a request without a session names requester and channel", "5.1")  # HR-061
+        raise malformed("a request without a session must name requester and channel", "5.1")  # HR-061
     if header.command is _GET_RESPONDER_INFO:
         if header.session_id or header.session is not SessionMark.BEGIN:
-            raise malformed("GET-RESPONDER-INFO begins a session", "5.1")
+            raise malformed("GET-RESPONDER-INFO must begin a session", "5.1")
     elif header.command in SENDS and header.transaction_id is None:
-        raise malformed(f"{header.command.value} has a transactionid", "5.2")
+        raise malformed(f"{header.command.value} must have a transactionid", "5.2")
 
 
 def read_response(block: bytes) -> ResponseHeader:

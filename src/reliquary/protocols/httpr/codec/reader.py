@@ -194,7 +194,7 @@ class _Reader:
     def end(self) -> None:
         """Check at the end of the bytes that the body is complete."""
         if not self.done:
-            raise BodyIncomplete("the body ended before its end")
+            raise BodyIncomplete("the body ended before its last message was complete")
 
     def _read_header(self, found: list[BodyPart]) -> bool:
         raise NotImplementedError

@@ -26,7 +26,7 @@ def close_channel(state: State, row: Channel, now: Instant) -> None:
     if channel is not None:
         pull.abandon(state, channel)
         for request in list(channel.requests):
-            why = "an administrator forgets the channel"
+            why = "an administrator made the server forget the channel"
             responses.refuse(state, channel, request, now, ErrorNumber.ADMINISTRATOR_CLOSED, why)
         sessions.end(state, channel)
     if row.owner or row.pulled:

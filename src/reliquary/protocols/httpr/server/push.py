@@ -97,7 +97,9 @@ def _checked_id(state: State, channel: ServerChannel, request: PendingRequest) -
     event, batch = request.event, request.header.transaction_id
     verdict = reception(state.channels[channel.number], NOTHING if batch is None else batch)
     if verdict is _MALFORMED or event.disposition is None:
-        raise HttprFault(ErrorNumber.HTTP_R_PROTOCOL_ERROR, "a batch has an id and an end", spec="6.1.8")
+        raise HttprFault(
+            ErrorNumber.HTTP_R_PROTOCOL_ERROR, "a batch must have an id and an end", spec="6.1.8"
+        )
     assert batch is not None, "an id that is not valid was refused before"
     if verdict is not TAKEN:
         # DEPARTS from 6.2.16 (HR-116): the answer to an abort of an id that was received before has no

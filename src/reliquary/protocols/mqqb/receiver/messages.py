@@ -139,7 +139,9 @@ def check_clock(state: State, session: Session, message: Message, now: Instant) 
     ahead = message.sent_time - now // SECOND
     if limited and ahead > FAR_AHEAD and not session.is_ahead:
         session.is_ahead = True
-        why = f"its message was sent {ahead} seconds from now, so it expires that much too late"
+        why = (
+            f"its message was sent {ahead} seconds in the future, so it expires too late: compare the clocks"
+        )
         state.draft.ask(Warn(session.address, AHEAD, why))
 
 
@@ -332,7 +334,9 @@ def _tell_resumed(state: State, key: StreamKey, arriving: Arriving, stream: Inco
     """Report a stream that went on without some of its numbers: a warning, a count and an event."""
     first, last = stream.skipped[-1]
     state.counts[Count.GAPS_CLOSED] += 1
-    why = f"{stream.number} goes on with {stream.last}; {first} to {last} came before, or never will"
+    why = (
+        f"{stream.number} goes on with {stream.last}; {first} to {last} came before the restore, or are lost"
+    )
     state.draft.ask(Warn(key[1], RESUMED, why))
     skipped = f"{stream.number}: {first}-{last}"
     state.draft.signal(StreamResumed(NAME, key[1], arriving.message.identifier, skipped, peer=str(key[0])))

@@ -99,7 +99,7 @@ def _decoded(data: bytes) -> str:
 def _arrived(data: bytes, kind: MediaType, others: list[Part] | tuple[()]) -> tuple[Arrived, Known | None]:
     """Return the message, and the part of its envelope that senders repeat; None for an unusual envelope."""
     if kind.kind != XML or kind.charset not in _CHARSETS:
-        raise MimeFault("Content-Type", "an envelope is text/xml in UTF-8")
+        raise MimeFault("Content-Type", "an envelope must be text/xml in UTF-8")
     text = _decoded(data)
     envelope, known = canonical(text) or (read_header(parsed_blocks(text)), None)
     repeated = None if known is None else known.repeated
@@ -107,7 +107,7 @@ def _arrived(data: bytes, kind: MediaType, others: list[Part] | tuple[()]) -> tu
         return Arrived(envelope=envelope, text=text, repeated=repeated), known
     contents = _contents(others)
     if contents and (envelope.delivery_receipt or envelope.commitment_receipt or envelope.stream_receipt):
-        raise SrmpFault("the MIME body", "a receipt has no payload", spec="MC-MQSRM 2.2.2")  # SR-022
+        raise SrmpFault("the MIME body", "a receipt must not have a payload", spec="MC-MQSRM 2.2.2")  # SR-022
     arrived = Arrived(
         envelope=envelope,
         text=text,

@@ -101,7 +101,7 @@ def read_blocks(header: Element, data: bytes) -> Header:
         if name in blocks:
             raise SrmpFault(name, f"there are two <{name}> in the Header", spec=spec("2.2.2"))
         if name in _UNDERSTOOD and must != "1":
-            raise SrmpFault(name, f'<{name}> has se:mustUnderstand="1"', spec=spec("2.2"))
+            raise SrmpFault(name, f'<{name}> must have se:mustUnderstand="1"', spec=spec("2.2"))
         blocks[name] = _fields(block, known, name)
         capital_stream = capital_stream or tag == f"{{{SRMP}}}Stream"
     signature = block_text(data, SIGNATURE, "Signature") if "Signature" in blocks else ""

@@ -126,7 +126,7 @@ def numbered(
     # DEPARTS from 2.2.5.3 (SR-068): <Stream>, the spelling of Windows, is accepted without <durable> too,
     # because the published streams have none; the message is recoverable nevertheless.
     if stream is not None and not envelope.durable and not capital_stream:
-        raise SrmpFault("durable", "a message of a stream has <durable>", spec=spec("2.2.5.2.1"))
+        raise SrmpFault("durable", "a message of a stream must have <durable>", spec=spec("2.2.5.2.1"))
     # The GUID of the manager takes precedence over the one in `id` (F-23).
     known_as = ObjectId(envelope.msmq.source, uniquifier)
     return replace(envelope, id=identifier, identifier=known_as, stream=stream)
@@ -277,14 +277,18 @@ def place_in(name: StreamName, current: int, previous: int | None, receipts_to: 
     """Return the position of a message in this stream; `receipts_to` is empty without `start`."""
     identifier, sender, value = name
     if not current:
-        raise SrmpFault("current", "<current> is 1 in the first message of a stream", spec=spec("2.2.5.3.2"))
+        raise SrmpFault(
+            "current", "<current> must be 1 in the first message of a stream", spec=spec("2.2.5.3.2")
+        )
     if previous is None:
         previous = current - 1  # SR-136
     elif previous >= current:
-        raise SrmpFault("previous", "<previous> is smaller than <current>", spec=spec("2.2.5.3.3"))
+        raise SrmpFault("previous", "<previous> must be smaller than <current>", spec=spec("2.2.5.3.3"))
     if bool(receipts_to) is not (current == 1):  # SR-075, SR-076
         raise SrmpFault(
-            "start", "the first message of a stream has <start>, and no other has", spec=spec("2.2.5.3.4")
+            "start",
+            "the first message of a stream must have <start>, and no other message may have it",
+            spec=spec("2.2.5.3.4"),
         )
     return StreamPosition(
         identifier=identifier,
@@ -377,5 +381,5 @@ def _listed(found: Fields, name: str, section: str) -> tuple[str, ...]:
     if any(len(each) > NAME_LIMIT for each in names):
         raise SrmpFault(name, f"a name in <{name}> has more than {NAME_LIMIT} characters", spec=spec(section))
     if not names:
-        raise SrmpFault(name, f"<{name}> has one name or more", spec=spec(section))
+        raise SrmpFault(name, f"<{name}> must have at least one name", spec=spec(section))
     return names

@@ -85,7 +85,7 @@ def take_message(state: State, to: int, arrived: Arrived, way: MessageTarget, no
         if (
             way.crosses and arrived.hops
         ):  # to report it as delivered could lose it, because it may be the only copy
-            why = "it was passed on before, and comes again: does its way go in a circle?"
+            why = "it was passed on before, and comes again: check whether redirections lead in a circle"
             raise SrmpFault("to", why, spec="3.1.5.1.3")
         _advance(state, envelope, way.name, now)
         answer(state, to, 200)  # SR-234

@@ -65,7 +65,8 @@ def tell_resumed(state: State, key: StreamKey, envelope: Envelope, stream: Incom
     """Report a stream that continued without some of its numbers: a warning, a count and an event."""
     first, last = stream.skipped[-1]
     state.counts[Count.GAPS_CLOSED] += 1
-    why = f"{stream.identifier} goes on with {stream.last}; {first} to {last} came before, or never will"
+    lost = f"{first} to {last} came before the restore, or are lost"
+    why = f"{stream.identifier} goes on with {stream.last}; {lost}"
     state.draft.ask(Warn(key[1], RESUMED, why))
     skipped = f"{stream.number}: {first}-{last}"
     state.draft.signal(StreamResumed(NAME, key[1], envelope.identifier, skipped, peer=str(key[0])))

@@ -132,7 +132,7 @@ def _halves(document: Document) -> tuple[Element | None, Element]:
     else:
         header, body = None, header
     if body is None or body.tag != _BODIES[document.soap]:
-        raise Refusal(FaultCode.SENDER, "an Envelope is a Header, if there is one, and a Body behind it")
+        raise Refusal(FaultCode.SENDER, "an Envelope must have a Body, and before it at most one Header")
     return header, body
 
 

@@ -46,7 +46,7 @@ def read_properties(element: Element) -> Properties:
         if name in _NUMBERS:
             chosen[_NUMBERS[name]] = number(value)
             if chosen[_NUMBERS[name]] > LARGEST:
-                raise ValueError(f"{name} is at most {LARGEST}")
+                raise ValueError(f"{name} is at most {LARGEST}, not {chosen[_NUMBERS[name]]}")
         elif name in _TEXTS:
             chosen[_TEXTS[name]] = value
         elif name in _FLAGS:

@@ -128,7 +128,7 @@ def _take(state: State, exchange: Exchange, sequence: Sequence, header: Sequence
     """Buffer a message, or deliver it with all buffered messages behind it."""
     envelope, number, row = exchange.envelope, header.number, sequence.row
     if not isinstance(envelope.body, Payload):
-        why = "a message of WS-RM itself has no place in a sequence"
+        why = "a message of WS-RM itself must not be in a sequence"
         raise fault(exchange, FaultCode.SENDER, sequence, why)
     response_queue = reply_name(row, envelope)
     fallback = _NO_FALLBACK if envelope.message_id else _fallback(sequence, number)

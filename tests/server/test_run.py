@@ -287,7 +287,7 @@ def test_a_folder_that_may_not_be_written_is_reported() -> None:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        pytest.param({"DATA_PROT": "1"}, "no setting 'data_prot'", id="a slip of the pen"),
+        pytest.param({"DATA_PROT": "1"}, "did you mean RELIQUARY_DATA_PORT?", id="a misspelled name"),
         pytest.param({"QUEUES": "none;retry"}, "there is no queue none", id="a queue that cannot be"),
     ],
 )

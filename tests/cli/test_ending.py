@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import click
 import pytest
 from click.testing import CliRunner, Result
@@ -19,6 +21,9 @@ from reliquary.base.faults import StoreDamage, StoreFailure, UsageError
 from reliquary.cli.ending import Root
 from reliquary.cli.main import cli
 from reliquary.server.exits import Exit
+
+CLOSED: Final = "the peer closed the connection before the answer was whole"
+"""The words of the client of HTTP for a peer that wants TLS, or a certificate."""
 
 
 def failing(why: BaseException) -> Result:
@@ -68,6 +73,12 @@ def test_what_was_foreseen_is_one_sentence_and_a_code(why: Exception, code: Exit
             "--token-file or --user say who you are",
         ),
         (ServerUnreachable(sentence="a sentence"), "does a server run there?"),
+        (ServerUnreachable(sentence="https://a: [SSL: CERTIFICATE_VERIFY_FAILED]"), "--ca-file names"),
+        (
+            ServerUnreachable(sentence=f"https://a does not answer: {CLOSED}"),
+            "does it ask for a certificate? --certificate",
+        ),
+        (ServerUnreachable(sentence=f"http://a does not answer: {CLOSED}"), "does it speak TLS?"),
     ],
 )
 def test_a_wrong_step_ends_with_what_to_do(why: Exception, advice: str) -> None:

@@ -86,7 +86,7 @@ def exit_and_sentence(why: Exception) -> tuple[Exit, str] | None:
     if isinstance(why, ReliquaryError):
         code, advice = _exit_of_error(why), ADVICE.get(why.code, "")
         if code is Exit.UNREACHABLE:
-            advice = NO_SERVER
+            advice = _advice_for(why.sentence)
         elif why.code == "ACCESS_DENIED" and why.sentence.startswith("anonymous"):
             advice = ADVICE["UNAUTHENTICATED"]
         elif why.code == "QUEUE_NOT_FOUND" and "queue" not in why.sentence:
@@ -95,6 +95,17 @@ def exit_and_sentence(why: Exception) -> tuple[Exit, str] | None:
     if isinstance(why, OSError):
         return Exit.NO_PERMISSION if isinstance(why, PermissionError) else Exit.DISK_FAILED, str(why)
     return None
+
+
+def _advice_for(sentence: str) -> str:
+    """Return what to do about a server that does not answer, by the sentence of its failure."""
+    if "CERTIFICATE_VERIFY_FAILED" in sentence:
+        return "--ca-file names the authorities that its certificate is checked with"
+    if "closed the connection" in sentence:
+        if sentence.startswith("https:"):
+            return "does it ask for a certificate? --certificate shows yours"
+        return "does it speak TLS? its address begins with https:// then"
+    return NO_SERVER
 
 
 def _exit_of_error(why: Exception) -> Exit:

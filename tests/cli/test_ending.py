@@ -78,7 +78,7 @@ def test_what_was_foreseen_is_one_sentence_and_a_code(why: Exception, code: Exit
             ServerUnreachable(sentence=f"https://a does not answer: {CLOSED}"),
             "does it ask for a certificate? --certificate",
         ),
-        (ServerUnreachable(sentence=f"http://a does not answer: {CLOSED}"), "does it speak TLS?"),
+        (ServerUnreachable(sentence=f"http://a does not answer: {CLOSED}"), "does it use TLS?"),
     ],
 )
 def test_a_wrong_step_ends_with_what_to_do(why: Exception, advice: str) -> None:

@@ -104,7 +104,7 @@ def _advice_for(sentence: str) -> str:
     if "closed the connection" in sentence:
         if sentence.startswith("https:"):
             return "does it ask for a certificate? --certificate shows yours"
-        return "does it speak TLS? its address begins with https:// then"
+        return "does it use TLS? its address begins with https:// then"
     return NO_SERVER
 
 

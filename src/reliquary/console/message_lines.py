@@ -7,7 +7,7 @@ number of the message --> files whose statistics may have it --.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import UTC
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -38,11 +38,10 @@ async def find_lines(opened: OpenedEngine, *, message: int = 0, identifier: str 
     exporter = opened.history
     if exporter is None:
         return None
-    is_partial = exporter.status().pending > PENDING_MOST
-    disk = None if is_partial else opened.disk
+    disk = searched_disk(opened)
     await opened.settled()
     lines = await asyncio.to_thread(_search, exporter.options.folder, disk, message, identifier)
-    return Found(lines[:MOST], is_partial or len(lines) > MOST)
+    return Found(lines[:MOST], disk is None or len(lines) > MOST)
 
 
 def _search(folder: Path, disk: Any, message: int, identifier: str) -> list[TraceLine]:
@@ -62,10 +61,31 @@ def _search(folder: Path, disk: Any, message: int, identifier: str) -> list[Trac
         return []
     found = _matching(folder, disk, pc.field("message").isin(sorted(numbers)), COLUMNS)
     once = {line["event_id"]: line for line in found}
-    return [_line(once[event]) for event in sorted(once)]
+    return [line_of(once[event]) for event in sorted(once)]
 
 
-def _line(row: dict[str, Any]) -> TraceLine:
+def identifiers_of(folder: Path, disk: Any, numbers: Collection[int]) -> dict[int, str]:
+    """Return the identifiers of messages by their numbers at this manager; the call blocks.
+
+    Only the first event of a message names its identifier, so it may be in no file any more.
+    """
+    import pyarrow.compute as pc
+
+    if not numbers:
+        return {}
+    named = pc.field("message").isin(sorted(numbers)) & pc.field("message_id").is_valid()
+    found = _matching(folder, disk, named, ("message", "message_id"))
+    return {row["message"]: row["message_id"] for row in found}
+
+
+def searched_disk(opened: OpenedEngine) -> Any:
+    """Return the disk of the store; None where too many events are in no file yet to search them."""
+    assert opened.history is not None, "there is a history"
+    return None if opened.history.status().pending > PENDING_MOST else opened.disk
+
+
+def line_of(row: dict[str, Any]) -> TraceLine:
+    """Return a row of the history as a line."""
     time = row["time"]
     return TraceLine(**row | {"time": time if time.tzinfo else time.replace(tzinfo=UTC)})
 

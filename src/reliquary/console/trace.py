@@ -79,12 +79,12 @@ def _here(context: Context, found: Found | None) -> tuple[TracedManager, list[Tr
     name = context.opened.state.identity().computer_name
     if found is None:
         return TracedManager(name=name, why=OFF), []
-    lines = [line for line in found.lines if _may_see(context, line)]
+    lines = [line for line in found.lines if may_see(context, line)]
     hidden = len(found.lines) - len(lines)
     return TracedManager(name=name, lines=len(lines), is_partial=found.is_partial, hidden=hidden), lines
 
 
-def _may_see(context: Context, line: TraceLine) -> bool:
+def may_see(context: Context, line: TraceLine) -> bool:
     """Return whether a user may read messages of the line's queue, or of the manager if it was deleted."""
     state = context.opened.state
     try:

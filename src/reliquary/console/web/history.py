@@ -1,4 +1,4 @@
-"""Shows the page of the history: its state, and the events of a message that may have left long ago."""
+"""Shows the page of the history: its state, its latest events, and the events of one message."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from starlette.responses import Response
 
 from reliquary.base.faults import UsageError
 from reliquary.console.context import context_of
-from reliquary.console.trace import trace_message
+from reliquary.console.latest_events import read_latest_events
+from reliquary.console.trace import may_see, trace_message
 from reliquary.console.web.pages import render
 from reliquary.console.web.story import way_of
 from reliquary.engine.history import HistoryStatus
@@ -34,12 +35,14 @@ _NAMES: Final = {
 
 
 async def show_history(request: Request) -> Response:
-    r"""Serve GET /console/history?message=GUID\NUMBER: show the events of a message."""
+    r"""Serve GET /console/history?message=GUID\NUMBER: show the events of a message, or the latest of all."""
     context = context_of(request)
     context.need(ManagerRight.GET_MACHINE_PROPERTIES)
     wanted = request.query_params.get("message", "").strip()
     exporter = context.opened.history
     trace, why = None, ""
+    latest = [] if wanted else await read_latest_events(context.opened)
+    shown = [each for each in latest if may_see(context, each.line)]
     try:
         trace = await trace_message(context, wanted) if wanted else None
     except UsageError as fault:
@@ -49,6 +52,8 @@ async def show_history(request: Request) -> Response:
         "history.html",
         400 if why else 200,
         status_fields=None if exporter is None else _fields(exporter.status()),
+        latest=shown,
+        hidden=len(latest) - len(shown),
         why=why,
         wanted=wanted,
         trace=trace,

@@ -299,7 +299,17 @@ def read_rows(disk: Disk, first: bytes, limit: int) -> list[Numbered]:
 
 def rows_of(disk: Disk) -> pa.Table:
     """Return all events in a store that are in no file yet; for tests, the simulator and small stores."""
+    return _table_in(disk, read_rows(disk, b"", limit=2**31 - 1))
+
+
+def newest_rows_of(disk: Disk, limit: int) -> pa.Table:
+    """Return the events of the last `limit` rows that are in no file yet, in their order."""
+    found = HISTORY.decode_all(disk.range(HISTORY.name, b"", PAST_THE_END, limit=limit, reverse=True))
+    return _table_in(disk, [(int.from_bytes(key), row) for key, row in reversed([*found])])
+
+
+def _table_in(disk: Disk, rows: Iterable[Numbered]) -> pa.Table:
     value = disk.get(MANAGER.name, ONLY)
     record = None if value is None else MANAGER.decode(ONLY, value)
     manager, name = (NO_GUID, "") if record is None else (record.identifier, record.computer_name)
-    return table_of(read_rows(disk, b"", limit=2**31 - 1), manager, name).cast(SCHEMA)
+    return table_of(rows, manager, name).cast(SCHEMA)

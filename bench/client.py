@@ -44,7 +44,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--tasks", type=int, default=16, help="how many send and receive at once")
     parser.add_argument("--messages", type=int, default=500, help="how many each of them sends and receives")
     parser.add_argument("--rounds", type=int, default=5, help="how often each load runs, in turn")
-    parser.add_argument("--folder", default=None, help="where the store lies")
+    parser.add_argument("--folder", default=None, help="the folder of the store")
     return parser.parse_args()
 
 

@@ -30,7 +30,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="./dev bench depth", description=__doc__)
     parser.add_argument("--messages", type=int, default=1_000_000)
     parser.add_argument("--sample", type=int, default=50_000, help="messages that a rate is measured with")
-    parser.add_argument("--folder", default=None, help="where the store lies")
+    parser.add_argument("--folder", default=None, help="the folder of the store")
     return parser.parse_args()
 
 

@@ -33,7 +33,7 @@ def main() -> None:
     """Read queues of several depths, and bodies of several sizes."""
     parser = argparse.ArgumentParser(prog="./dev bench feed", description=__doc__)
     parser.add_argument("--runs", type=int, default=5, help="reads of each case; the lowest counts")
-    parser.add_argument("--folder", default=None, help="where the store lies")
+    parser.add_argument("--folder", default=None, help="the folder of the store")
     arguments = parser.parse_args()
     rows: list[dict[str, Any]] = []
     print("columns  rows     body  server us/row  client us/row")

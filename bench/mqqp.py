@@ -44,7 +44,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--messages", type=int, default=20_000, help="how many small messages are read")
     parser.add_argument("--large", type=int, default=100, help="how many large messages are read")
     parser.add_argument("--readers", type=int, default=READERS, help="connections that read small messages")
-    parser.add_argument("--folder", default=None, help="where the store lies")
+    parser.add_argument("--folder", default=None, help="the folder of the store")
     return parser.parse_args()
 
 

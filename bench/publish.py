@@ -82,7 +82,7 @@ def main() -> None:
     """Publish one batch without and one with an expiry."""
     parser = argparse.ArgumentParser(prog="./dev bench publish", description=__doc__)
     parser.add_argument("--rows", type=float, default=1e6, help="messages of a batch")
-    parser.add_argument("--folder", default=None, help="where the store lies")
+    parser.add_argument("--folder", default=None, help="the folder of the store")
     arguments = parser.parse_args()
     rows = []
     print("batch            messages  publish s  server s  answers beside  middle ms  longest ms   load")

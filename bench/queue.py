@@ -40,7 +40,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--shapes", type=some_of(SHAPES), default=",".join(SHAPES), help="which loads to run")
     parser.add_argument("--seconds", type=float, default=8, help="how long each runs in a round")
     parser.add_argument("--rounds", type=int, default=3, help="how often each runs; the middle ones count")
-    parser.add_argument("--folder", default=None, help="where the store lies; its disk is what is measured")
+    parser.add_argument("--folder", default=None, help="the folder of the store, whose disk is measured")
     parser.add_argument(
         "--profile", action="store_true", help="show where the processor time of a message goes"
     )

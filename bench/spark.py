@@ -104,7 +104,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--only", type=some_of((*GOALS, SHAPES)), default=",".join(GOALS), help="which to measure"
     )
-    parser.add_argument("--folder", default=None, help="where the store lies")
+    parser.add_argument("--folder", default=None, help="the folder of the store")
     return parser.parse_args()
 
 

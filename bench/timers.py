@@ -32,7 +32,7 @@ def main() -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="./dev bench timers", description=__doc__)
     parser.add_argument("--messages", type=int, default=1_000_000)
-    parser.add_argument("--folder", default=None, help="where the store lies")
+    parser.add_argument("--folder", default=None, help="the folder of the store")
     return parser.parse_args()
 
 

@@ -121,6 +121,26 @@ def test_an_unwanted_word_of_a_page_is_found() -> None:
     assert unwanted_in_page('Nobody is told, such as "the same" and `the same`.') == ["Nobody", "told"]
 
 
+NAME_OF_CLASS = re.compile(r"\b[A-Z][a-z]+[A-Z]\w*")
+"""A name of two words or more."""
+
+
+def unknown_names(text: str, known: set[str]) -> list[str]:
+    """Return the names of classes in the code of a page that no source has."""
+    code = " ".join(re.findall(r"`([^`\n]+)`", text))
+    return sorted({name for name in NAME_OF_CLASS.findall(code) if name not in known})
+
+
+def test_names_in_the_architecture_are_names_of_the_sources() -> None:
+    known = {name for path in SOURCE.rglob("*.py") for name in NAME_OF_CLASS.findall(path.read_text())}
+    assert unknown_names(TEXTS[Path("ARCHITECTURE.md")], known) == []
+
+
+def test_an_unknown_name_in_code_is_found() -> None:
+    text = "`MessageStored` and `SetTimer`, not MessageKept"
+    assert unknown_names(text, {"SetTimer"}) == ["MessageStored"]
+
+
 # -- the glossary
 
 

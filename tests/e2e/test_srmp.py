@@ -27,7 +27,7 @@ LIVELY = {
 
 
 def to(site: Site, queue: str) -> str:
-    """Return a queue of a manager, for senders elsewhere."""
+    """Return a queue of a manager, for senders on other computers."""
     return f"DIRECT=HTTP://{site.authority}/msmq/private$/{queue}"
 
 

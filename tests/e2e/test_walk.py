@@ -10,7 +10,7 @@
 
 Inside queueing, a send and a receive pass each layer once, from the top to the bottom: no call goes up.
 
-    root --> security (is it allowed?), travel (is the queue elsewhere?) --> rules --> changes --> model
+    root --> security (is it allowed?), travel (is the queue here?) --> rules --> changes --> model
 
 A path names the functions at the borders of the rooms; each is called as often as it stands there, and in
 this order.  A change of the path of a message changes this file too; `./dev test tests/e2e/test_walk.py -s`
@@ -179,7 +179,7 @@ SEND_LAYER_CALLS = {
     ("root", "model"),
     ("root", "changes"),  # the counters, once a batch
 }
-RECEIVE_LAYER_CALLS = SEND_LAYER_CALLS | {("root", "travel")}  # a queue elsewhere has another reader
+RECEIVE_LAYER_CALLS = SEND_LAYER_CALLS | {("root", "travel")}  # queues of others have another reader
 SRMP_ROOM_CALLS = ROOM_CALLS | {
     ("engine", "protocols/srmp"),  # the turn, and what the manager answers
     ("protocols/srmp", "streams"),

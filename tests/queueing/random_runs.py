@@ -135,7 +135,7 @@ class RandomRun:
         lookup_id = self._one(readable, which)
         self.bench.ask(events.MoveMessage(0, readable, lookup_id, path, self._inside(inside)))
 
-    # -- messages for elsewhere
+    # -- messages for another manager
 
     def send_elsewhere(self, count: int, attributes: dict[str, Any], inside: bool) -> None:
         self.bench.send(ELSEWHERE, *[b"body"] * count, transaction=self._inside(inside), **attributes)

@@ -336,4 +336,4 @@ def _check_expiry(state: State, committed: dict[bytes, Position]) -> None:
         locked = state.queues[number].order.locked
         assert lookup_id in locked, f"{lookup_id:#x} of queue {number} would never expire ({deadline})"
     floor = min((deadline for deadline, _, _ in rows), default=None)
-    assert floor is None or state.deadlines.floor <= floor, "an expiry row lies below the floor"
+    assert floor is None or state.deadlines.floor <= floor, "an expiry row is below the floor"

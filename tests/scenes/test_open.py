@@ -1,4 +1,4 @@
-"""Scenes of Open Queue: names of every kind, several queues at once, queues elsewhere."""
+"""Scenes of Open Queue: names of every kind, several queues at once, queues of other managers."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def agent(there: Site, service: str) -> str:
 
 
 def destination(there: Site, queue: str) -> str:
-    """Return the format name of a queue there, for a sender elsewhere."""
+    """Return the format name of a queue there, for a sender on another computer."""
     scheme, _, rest = agent(there, queue).partition("://")
     return f"DIRECT={scheme.upper()}://{rest}#{queue}"
 

@@ -27,7 +27,7 @@ OPTIONS = WsrmOptions(protocol=WsrmSettings(**SOON))
 
 
 def destination(there: Site, queue: str) -> str:
-    """Return a queue of a server, for a sender elsewhere."""
+    """Return a queue of a server, for a sender on another computer."""
     scheme, _, rest = there.url.partition("://")
     return f"DIRECT={SCHEMES[scheme].upper()}://{rest}/wsrm/{queue}"
 

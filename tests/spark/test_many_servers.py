@@ -130,7 +130,7 @@ def test_a_time_finds_messages_that_applications_took_and_a_consumer_keeps(
             reader.stop()
             if keeper != "lake":
                 client.drop_consumer("orders", "lake")
-        assert batch_since(url, times[1]) == ["four"], "a batch reads what lies in the queue"
+        assert batch_since(url, times[1]) == ["four"], "a batch reads what is in the queue"
 
 
 def batch_since(url: str, moment: int) -> list[str]:

@@ -16,7 +16,7 @@ ReliquaryError           `code` for programs, `sentence` for display
   CursorError            the cursor's message is gone, or the cursor waits already
   TransactionNeeded      the message is locked by a transaction, or the queue takes nothing outside one
   TransactionEnded       committed, aborted, timed out, or never begun
-  OperationCancelled     a wait was ended from elsewhere
+  OperationCancelled     a wait was ended by another request
   QuotaExceeded
   DataLost               a feed is asked for from a place before which nothing is kept
   OtherQueue             another queue of this name was created
@@ -112,7 +112,7 @@ class TransactionEnded(ReliquaryError):
 
 
 class OperationCancelled(ReliquaryError):
-    """A wait was ended from elsewhere."""
+    """A wait was ended by another request."""
 
 
 class QuotaExceeded(ReliquaryError):

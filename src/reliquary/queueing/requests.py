@@ -73,7 +73,7 @@ def send(state: State, request: events.SendMessages, now: Instant) -> None:
         if transaction is None:
             return
         if in_pieces:
-            raise UsageError("a message whose body lies in pieces is not sent in a transaction")
+            raise UsageError("a message whose body is stored in pieces is not sent in a transaction")
         enqueue.check_transaction(transaction, sum(map(size_of, messages)))
     state.reply(request.to, sending.send(state, request.queue, messages, transaction, now))
 

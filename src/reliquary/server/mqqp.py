@@ -85,7 +85,7 @@ class MqqpEndpoint(Endpoint):
         self.listener.stop_accepting()
 
     def hang_up(self) -> None:
-        """Close connections to servers elsewhere."""
+        """Close connections to other servers."""
         self.courier.stop()
 
     async def drain(self, within: Duration) -> None:

@@ -65,7 +65,7 @@ class WsrmEndpoint(Endpoint):
         self.courier.stop()
 
     def names_of(self, queue: str) -> Iterable[str]:
-        """Return the address that sources elsewhere send to."""
+        """Return the address that sources on other computers send to."""
         scheme, _, authority = self.receiving.origin.partition("://")
         path = quote(queue.replace("\\", "/"), safe="/$")
         return (f"{SCHEMES[scheme]}://{authority}{ENDPOINT_PATH}{path}",)

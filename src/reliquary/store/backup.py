@@ -4,7 +4,7 @@ A backup is a checkpoint: a folder with the files of one moment, made in little 
 work, because files that never change are linked when both folders are on one file system.  It is a
 store like any other and can be opened, verified or carried away.
 
-The manager's private keys lie beside the rows and go with them, readable only by their owner, as
+The manager's private keys are beside the rows and go with them, readable only by their owner, as
 always: the holder of a backup can act as this manager.
 
 The history (`store.history.folder`) goes with them where that is wanted.  Rows of events go when a file has

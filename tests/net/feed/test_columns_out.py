@@ -43,7 +43,7 @@ def rows_of(columns: Columns, places: Sequence[Position]) -> list[dict[str, Any]
 
 
 def numbered(given: list[tuple[Position, Message]]) -> tuple[list[Position], MemoryDisk]:
-    """Return places whose messages lie on a disk."""
+    """Return places whose messages are on a disk."""
     places = [msgspec.structs.replace(place, message=number) for number, (place, _) in enumerate(given)]
     return places, disk_with(dict(enumerate(message for _, message in given)))
 

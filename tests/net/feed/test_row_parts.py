@@ -23,7 +23,7 @@ NUMBERS = st.sampled_from([0, 1, 127, 128, 255, 256, 65_535, 65_536, 2**32 - 1, 
 
 
 def record(message: Message) -> bytes:
-    """Return a message as it lies in its row."""
+    """Return a message as it is in its row."""
     key = message_key(1)
     return MESSAGES.encode(key, message)[FRAME:]
 

@@ -19,7 +19,7 @@ from tests.net.feed.messages import messages
 
 
 def record(message: Message) -> bytes:
-    """Return a message as it lies in its row."""
+    """Return a message as it is in its row."""
     key = message_key(1)
     return MESSAGES.encode(key, message)[FRAME:]
 

@@ -63,7 +63,7 @@ names = st.one_of(
 
 @st.composite
 def sendable(draw: st.DrawFn) -> Message:
-    """Return a message of an application, as it lies in a queue."""
+    """Return a message of an application, as it is in a queue."""
     identifier = draw(identifiers)
     tracing = draw(st.one_of(st.none(), guids))
     return Message.of(

@@ -45,7 +45,7 @@ def commit(bench: Bench) -> None:
 
 
 def large(bench: Bench, **attributes: Any) -> None:
-    """Send a message whose body lies in pieces."""
+    """Send a message whose body is stored in pieces."""
     stored: PieceStored = bench.ask(StorePiece(0, 0, b"a large body"))
     body = StoredBody(stored.spool, stored.size, stored.pieces)
     bench.ask(SendMessages(0, "orders", (message(stored_body=body, **attributes),)))

@@ -19,7 +19,7 @@ from tests.queueing.state_checks import every
 
 
 def scattered(seed: int) -> tuple[Bench, int]:
-    """Return a queue whose feed lies in many lanes, late rows and what was kept; and where its reader is."""
+    """Return a queue whose feed is in many lanes, late rows and what was kept; and where its reader is."""
     chance = Random(seed)
     bench = Bench()
     cursor = opened(bench)

@@ -281,7 +281,7 @@ def test_a_name_that_now_means_a_local_queue_is_checked_against_that_queues_list
     assert not bench.state.access.permitted
 
 
-# -- queues elsewhere
+# -- queues of other managers
 
 
 @pytest.mark.spec("DM-171")

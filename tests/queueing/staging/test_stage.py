@@ -112,7 +112,7 @@ BAD = [
     ),
     pytest.param(
         message(stored_body=StoredBody(1, 1, 1)),
-        "a message whose body lies in pieces is not part of a batch",
+        "a message whose body is stored in pieces is not part of a batch",
         id="pieces",
     ),
     pytest.param(

@@ -221,7 +221,7 @@ def test_the_number_of_remembered_transactions_is_limited() -> None:
     assert len(outgoing.broken) == MOST_BROKEN
 
 
-# -- what a queue elsewhere takes
+# -- what a queue of another manager takes
 
 
 @pytest.mark.parametrize(

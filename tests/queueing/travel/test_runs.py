@@ -1,4 +1,4 @@
-"""Runs of messages from elsewhere: all are taken, or nothing is changed."""
+"""Runs of messages from other managers: all are taken, or nothing is changed."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_run_is_stored_in_its_order_and_survives_a_restart() -> None:
     [
         pytest.param("nowhere", {}, id="an unknown queue"),
         pytest.param("DIRECT=", {}, id="no name"),
-        pytest.param(ELSEWHERE, {}, id="a queue elsewhere"),
+        pytest.param(ELSEWHERE, {}, id="a queue of another manager"),
         pytest.param("strict", {}, id="no transaction"),
         pytest.param("orders", {"transaction": STRANGER}, id="a transaction"),
         pytest.param("narrow", {}, id="no room"),

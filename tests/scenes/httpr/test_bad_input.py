@@ -111,7 +111,7 @@ BAD: list[tuple[str, bytes, int, str]] = [
     ("flows that are none", proposing("flows=PULL"), 524, ROLLED_BACK),
     ("nothing can be sent", proposing("maximum_batch_size=0"), 510, ROLLED_BACK),
     ("another responder", with_header(("yourhost/httpr/service", "yourhost/httpr/other")), 511, ROLLED_BACK),
-    ("a responder elsewhere", with_header(("yourhost", "hishost")), 511, ROLLED_BACK),
+    ("a responder on another computer", with_header(("yourhost", "hishost")), 511, ROLLED_BACK),
     ("a message that is too large", proposing("maximum_message_size=4"), 521, ROLLED_BACK),
     ("too many messages", to_bytes(*PUSH, ELEVEN, LAST), 522, ROLLED_BACK),
     ("a queue that is not there", with_field("target-uri:httpr://yourhost/httpr/mq#none"), 518, ROLLED_BACK),

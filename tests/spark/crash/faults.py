@@ -9,7 +9,7 @@
     publishing   it was sent, and no answer was read
     published    the batch is in its queue, Spark does not know
 
-Faults lie in a file, and each fires once: the process that makes its marker fails.  So a query may be started
+Faults are in a file, and each fires once: the process that makes its marker fails.  So a query may be started
 again and again until it ends well.
 """
 

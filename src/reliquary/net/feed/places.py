@@ -1,4 +1,4 @@
-"""GET /queues/{queue}/place: where a time lies in a feed.
+"""GET /queues/{queue}/place: where a time is in a feed.
 
 A request may search more messages than one turn reads, so it takes several turns.  Messages that left the
 queue and are kept for a consumer are searched too: a reader that begins at a time must not pass over them.

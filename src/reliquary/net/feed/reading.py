@@ -49,7 +49,7 @@ _QUERY: Final = (
     Query(name="incarnation", help="Refuse another queue of this name."),
     Query(name="encoding", kind=Literal["runs"], help="Runs of equal values for columns that repeat."),
     Query(name="compression", kind=Literal["lz4", "zstd"], help="Compress the buffers of record batches."),
-    *(Query(name=name, kind=Digits, help="Leave out what lies beyond.") for name in BOUNDS),
+    *(Query(name=name, kind=Digits, help="Leave out what is beyond them.") for name in BOUNDS),
 )
 
 

@@ -33,7 +33,7 @@ class Bounds(msgspec.Struct, frozen=True):
     to_time: int = LATEST
 
     def wanted(self, positions: Sequence[Position]) -> Sequence[Position]:
-        """Return the positions that lie within the bounds."""
+        """Return the positions that are within the bounds."""
         if self == EVERYTHING:
             return positions
         low, high, since, until = self.from_lookup, self.to_lookup, self.from_time, self.to_time

@@ -20,7 +20,7 @@ from reliquary.queueing.model.security.principals import Principal
 def when_checked(
     checking: Checking, responder: Responder, go_on: Callable[[], None], refuse: Callable[[Denied], None]
 ) -> None:
-    """Call one of both after the check of a request's password; none if its client has disconnected."""
+    """Call a function after the check of a request's password; none if its client has disconnected."""
 
     def ended(checked: asyncio.Future[Principal]) -> None:
         if responder.gone or checked.cancelled():

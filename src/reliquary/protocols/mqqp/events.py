@@ -24,7 +24,7 @@ class PortsKnown(Event, frozen=True, gc=False):
     read: int = 0
 
 
-# -- clients elsewhere read our queues
+# -- clients on other computers read our queues
 
 
 class ClientBound(Event, frozen=True, gc=False):
@@ -68,7 +68,7 @@ class AssociationLost(Event, frozen=True, gc=False):
     association: int
 
 
-# -- we read queues of servers elsewhere
+# -- we read queues of other servers
 
 
 class ServerResponded(Event, frozen=True, gc=False):

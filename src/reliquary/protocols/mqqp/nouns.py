@@ -19,7 +19,7 @@ class AssociationInfo(msgspec.Struct, frozen=True, kw_only=True):
     """An association of DCE/RPC at the time of the request: the state that one client has at one server."""
 
     name: str
-    """`in-5` for a client that reads here, `out-3` for a queue elsewhere that is read from here."""
+    """`in-5` for a client that reads here, `out-3` for a queue of another manager that is read from here."""
     direction: str
     """The direction of the session: `in` or `out`."""
     peer: str
@@ -62,7 +62,7 @@ RPC: Final = Noun(
     listing=Listing(
         records=_associations,
         columns=("name", "peer", "user", "state", "queues", "contexts", "cursors", "pending", "held"),
-        help="List the clients that read queues here, and the queues elsewhere that are read from here.\n\n"
+        help="List the clients that read queues here, and the queues of other managers that are read.\n\n"
         "`pending` are reads that wait; `held` are messages that were handed out and not acknowledged.",
     ),
     showing=RecordFormat(

@@ -28,7 +28,7 @@ class EndpointSettings:
     name: str
     """The name; `*` at its end matches any rest of a name."""
     queue: str = ""
-    """The destination of its messages: a queue, or a format name elsewhere; empty for the queue
+    """The destination of its messages: a queue, or a format name of another manager; empty for the queue
     of that name.
     """
     assurance: Assurance = Assurance.EXACTLY_ONCE

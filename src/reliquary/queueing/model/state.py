@@ -8,7 +8,7 @@ Modules of this folder:
     message, queue, positions, cursors, waiting, descriptors    values, and tables of their states
     names       path names, format names, schemes, multicast addresses
     events      requests to the manager, and its answers
-    facts       what becomes true;  tables: where it lies on disk
+    facts       what becomes true;  tables: where it is on disk
     order       the messages of a queue in their order;  message_store, bodies: the messages themselves
     state       all state of the manager, in the parts of `parts` and of queue_state
     feature     what a feature registers;  protocol, travel: what a protocol registers, and its signals

@@ -52,7 +52,8 @@ def send(
         return Sent(HResult.INVALID_PARAMETER, why)
     if several:
         if any(message.stored_body for message in messages):
-            return Sent(HResult.INVALID_PARAMETER, "a message whose body lies in pieces goes to one queue")
+            why = "a message whose body is stored in pieces goes to one queue"
+            return Sent(HResult.INVALID_PARAMETER, why)
         messages = copies
     first: list[int] = []
     for way in found:  # DM-264

@@ -201,7 +201,7 @@ def _first_bad(state: State, request: StageMessages, way: SendTarget, now: Insta
 def _check_rare(state: State, queue: str, way: SendTarget, message: Message) -> None:
     """Refuse a message with an attribute that few messages have, where a send would refuse it."""
     if message.stored_body is not None:
-        raise UsageError("a message whose body lies in pieces is not part of a batch")
+        raise UsageError("a message whose body is stored in pieces is not part of a batch")
     check_destinations(message)
     if message.authentication is AuthenticationLevel.XML_SIG:
         check_signing(state, message)

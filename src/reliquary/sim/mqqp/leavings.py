@@ -26,7 +26,7 @@ def left_at_manager(state: State) -> Mapping[str, object]:
         },
         "handles": list(state.open.handles),
         "cursors": list(state.open.cursors),
-        "handles of queues elsewhere": list(state.open.remote),
+        "handles of queues of other managers": list(state.open.remote),
         "requests of clients without an answer": list(state.open.askers),
     }
 

@@ -1,4 +1,4 @@
-"""Requests of applications about queues elsewhere: the remote queue must look like one of ours."""
+"""Requests of applications about queues of other managers: the remote queue must look like one of ours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""A queue manager and MQQP on one bench: a test is the clients elsewhere, and the network between them.
+r"""A queue manager and MQQP on one bench: a test plays the clients and the network.
 
 bench = ServerBench()                      started, with the private queue "orders"
 client = bench.client()                    a client with one connection, bound to both interfaces
@@ -129,7 +129,7 @@ class ServerBench(Bench):
 
 
 class Client:
-    """A client elsewhere: an association."""
+    """A client on another computer: an association."""
 
     def __init__(self, bench: ServerBench, association: int, by: Principal, protection: Protection) -> None:
         self.bench = bench

@@ -53,7 +53,7 @@ def test_a_large_body_is_refused_before_it_is_copied(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     "message",
     [
-        pytest.param(Message.of(stored_body=StoredBody(1, 5, 1)), id="its body lies in pieces"),
+        pytest.param(Message.of(stored_body=StoredBody(1, 5, 1)), id="its body is stored in pieces"),
         pytest.param(Message.of(response_queue="MULTICAST=1.2.3.4:5"), id="a name that no packet has"),
     ],
 )

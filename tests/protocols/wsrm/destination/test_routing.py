@@ -22,7 +22,7 @@ from tests.protocols.wsrm.destination.rmd import ANONYMOUS
         pytest.param("", "private$/orders", "private$/orders", id="a private queue"),
         pytest.param("bills", "orders", "bills", id="another queue"),
         pytest.param("DIRECT=OS:far\\q", "orders", "DIRECT=OS:far\\q", id="the settings pass it on"),
-        pytest.param("", "DIRECT=OS:far\\q", "", id="a peer names a queue elsewhere"),
+        pytest.param("", "DIRECT=OS:far\\q", "", id="a peer names a queue of another manager"),
         pytest.param("", "wsrm://far.example/q", "", id="a peer names a URL"),
     ],
 )

@@ -169,7 +169,7 @@ def test_what_a_peer_discards_behind_a_gap_is_reported(incomplete: Incomplete | 
     discards = incomplete in (Incomplete.FOLLOWING, Incomplete.ENTIRE)
     assert bool(warned) is discards
     if discards:
-        assert warned == ["1 acknowledged messages lie behind message 2, which did not arrive"]
+        assert warned == ["1 acknowledged messages are behind message 2, which did not arrive"]
 
 
 def test_a_last_message_for_which_there_is_no_room_ends_the_sequence_nevertheless() -> None:

@@ -1,4 +1,4 @@
-"""Implements the server role of [MS-MQQP]: clients elsewhere open, read, purge and close local queues.
+"""Implements the server role of [MS-MQQP]: clients of other computers use local queues.
 
 It may import what `protocols.mqqp` may import, and its shared modules, and not `client`.  Begin with
 `phases`.

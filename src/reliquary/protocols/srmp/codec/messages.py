@@ -70,7 +70,7 @@ NOT_CARRIED: Final[Mapping[str, str]] = {
     "delay": "it is over before a message goes",
     "application_deadletter_queue": "the sender's own affair",
     "discard_refused": "a request to its own manager",
-    "allow_peek_when_locked": "it concerns the queue that the message lies in",
+    "allow_peek_when_locked": "it concerns the queue that the message is in",
     "tracing_queue": "only that tracing is wanted has an element",
     "multiple_destination_signature": "XML signatures cover body and extension alone",
     "privacy": "SRMP encrypts nothing; that is HTTPS' work (SR-313)",

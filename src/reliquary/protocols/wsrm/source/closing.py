@@ -183,8 +183,8 @@ def _warn_of_discards(state: State, sequence: Sequence) -> None:
     discards = sequence.row.incomplete in (Incomplete.FOLLOWING, Incomplete.ENTIRE)
     lost = sum(high - low + 1 for low, high in sequence.acknowledged if high > first) if first else 0
     if discards and lost:
-        why = f"{lost} acknowledged messages lie behind message {first}, which did not arrive"
-        state.draft.ask(Warn(sequence.row.destination, "the peer discards what lies behind a gap", why))
+        why = f"{lost} acknowledged messages are behind message {first}, which did not arrive"
+        state.draft.ask(Warn(sequence.row.destination, "the peer discards what is behind a gap", why))
 
 
 def terminate(state: State, sequence: Sequence, now: Instant) -> None:

@@ -129,6 +129,7 @@ def test_a_refusal_without_our_words_is_reported_by_its_status(body: bytes) -> N
         with pytest.raises(ReliquaryError, match="status 502") as raised:
             await wire.do("POST", "/x")
         assert raised.value.code == "HTTP_502"
+        assert "the status 502 and no reason" in raised.value.sentence
 
     play(502, body, scene)
 

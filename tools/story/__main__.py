@@ -59,13 +59,8 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--bare", action="store_true", help="one empty server without the story")
     found.add_argument("--story", action="store_true", help="play the story again")
     found.add_argument("--without-spark", action="store_true", help="leave out the part on Spark")
-    environment = os.environ
-    found.add_argument(
-        "--data",
-        metavar="DIR",
-        default=environment.get("RELIQUARY_FOLDER"),
-        help="the folder of the messages",
-    )
+    folder = os.environ.get("RELIQUARY_FOLDER")
+    found.add_argument("--data", metavar="DIR", default=folder, help="the folder of the messages")
     for option, variable in (("--port", "DATA_PORT"), ("--control-port", "CONTROL_PORT")):
         default = os.environ.get(f"RELIQUARY_{variable}")
         found.add_argument(option, type=int, metavar="PORT", default=default, help=f"as {variable.lower()}")
@@ -148,12 +143,8 @@ def wait_for_end(every: list[Site]) -> int:
 
 
 if __name__ == "__main__":
-    for number in (
-        signal.SIGINT,
-        signal.SIGTERM,
-        signal.SIGHUP,
-    ):  # a shell may start its jobs with SIGINT ignored
-        signal.signal(number, stop)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, stop)  # a shell may start its jobs with SIGINT ignored
     try:
         sys.exit(main(sys.argv[1:]))
     except StoryFault as why:

@@ -185,5 +185,8 @@ def refused(status: int, body: bytes | bytearray | memoryview) -> ReliquaryError
         refusal = _refusal.decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         refusal = _Refusal()
-    sentence = refusal.error or f"the server answered with the status {status}"
+    sentence = refusal.error or (
+        f"the answer has the status {status} and no reason, as every answer of a Reliquary server has: check"
+        " that the address is that of one, and what a proxy on the way reports"
+    )
     return error_of(refusal.code or f"HTTP_{status}", sentence, status)

@@ -62,13 +62,16 @@ pytestmark = pytest.mark.needs("chromium")
 
 
 @asynccontextmanager
-async def browsing(harness: Harness) -> AsyncIterator[Page]:
-    """Yield a page of a browser; an error of a script or of the content policy fails the test."""
+async def browsing(harness: Harness, expected: str = "") -> AsyncIterator[Page]:
+    """Yield a page of a browser; an error of a script or of the content policy fails the test.
+
+    `expected` is an error that a script reports in the scene.
+    """
     wrong: list[str] = []
 
     def on_console(message: ConsoleMessage) -> None:
         if message.type == "error" and "the server responded with a status of 40" not in message.text:
-            wrong.append(message.text)
+            wrong.extend([message.text] if message.text != expected else [])
 
     async with async_playwright() as driver:
         browser = await driver.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
@@ -99,11 +102,13 @@ async def look(page: Page, name: str) -> None:
     await picture(page, f"{name}-phone")
 
 
-def browse(folder: Path, scene: Callable[[Harness, Page], Awaitable[None]], **chosen: Any) -> None:
+def browse(
+    folder: Path, scene: Callable[[Harness, Page], Awaitable[None]], expected: str = "", **chosen: Any
+) -> None:
     """Run a scene in a browser on a whole server."""
 
     async def whole(harness: Harness) -> None:
-        async with browsing(harness) as page:
+        async with browsing(harness, expected) as page:
             await scene(harness, page)
 
     play(folder, whole, **{"seconds": 110} | chosen)
@@ -130,6 +135,19 @@ def test_every_page_can_be_used_by_everyone_and_fits_a_phone(tmp_path: Path) -> 
                 await look(page, f"{name}-{theme}")
 
     browse(tmp_path, scene)
+
+
+def test_the_overview_says_when_the_server_does_not_answer(tmp_path: Path) -> None:
+    async def scene(_: Harness, page: Page) -> None:
+        silent = page.get_by_text("The server does not answer.")
+        await page.route("**/api/v1/events", lambda route: route.fulfill(status=404))
+        await page.goto("/console")
+        await silent.wait_for()
+        await look(page, "silent-light")
+        await page.unroute("**/api/v1/events")
+        await silent.wait_for(state="hidden")
+
+    browse(tmp_path, scene, "[object Event]")  # as htmx reports the end of a stream of events
 
 
 async def sign_in(page: Page, token: str) -> None:

@@ -15,6 +15,13 @@ const menu = document.querySelector("nav");
 const here = menu.querySelector("[aria-current]");
 if (here) menu.scrollLeft = here.offsetLeft - (menu.clientWidth - here.offsetWidth) / 2;
 
+// The overview says when its numbers are old, because the server ended or cannot be reached.
+const silent = document.getElementById("silent");
+if (silent) {
+  document.addEventListener("htmx:sseError", () => { silent.hidden = false; });
+  document.addEventListener("htmx:sseOpen", () => { silent.hidden = true; });
+}
+
 const pages = new Map([...document.querySelectorAll("nav a")].map((link) => [link.dataset.key, link]));
 let afterG = false;
 document.addEventListener("keydown", (event) => {

@@ -1,10 +1,11 @@
-"""Pages of messages: body, properties, history; and the forms that send, move and return."""
+"""Pages of messages: body, properties, history; and the forms that send, move, return and delete."""
 
 from __future__ import annotations
 
 import json
 from base64 import b64decode
 from pathlib import Path
+from urllib.parse import parse_qs
 
 import pytest
 
@@ -15,6 +16,7 @@ from tests.console.web.harness import Reader
 from tests.console.web.test_alarms import poisoned
 
 ORDERS = "/console/queue?name=orders"
+DEAD_LETTERS = "/console/queue?name=system$%3Bdeadletter"
 
 
 async def first_message(reader: Reader, queue: str) -> str:
@@ -69,7 +71,7 @@ def test_a_dead_letter_goes_back_to_where_it_came_from(tmp_path: Path) -> None:
         await harness.data.request("POST", "/api/v1/queues/orders/messages", body)
         await harness.ok("POST", "/queues/orders/purge")
         reader = Reader(harness)
-        letter = await first_message(reader, "/console/queue?name=system$%3Bdeadletter")
+        letter = await first_message(reader, DEAD_LETTERS)
         page = await reader.read(letter)
         fields = {
             each["name"] or "": each["value"] or ""
@@ -192,6 +194,25 @@ def test_all_dead_letters_go_back_but_those_whose_queue_is_gone(tmp_path: Path) 
         assert "Returned to their queues: 1. 1 could not be returned" in page.text
         assert (await harness.ok("GET", "/queues/orders"))["messages"] == 1
         assert (await harness.ok("GET", f"/queues/{name}"))["messages"] == 1
+
+    play(tmp_path, scene)
+
+
+def test_one_dead_letter_is_deleted_from_its_page(tmp_path: Path) -> None:
+    async def scene(harness: Harness) -> None:
+        letters = b'[{"text": "late", "deadletter": true}, {"text": "too late", "deadletter": true}]'
+        await harness.data.request("POST", "/api/v1/queues/orders/messages", letters)
+        await harness.ok("POST", "/queues/orders/purge")
+        reader = Reader(harness)
+        letter = await first_message(reader, DEAD_LETTERS)
+        fields = {name: values[0] for name, values in parse_qs(letter.partition("?")[2]).items()}
+        page = await reader.submit(letter, "/console/message/delete", **fields)
+        assert "The message was deleted." in page.text
+        assert (await harness.ok("GET", "/queues/system$;deadletter"))["messages"] == 1
+        again = await reader.refused(DEAD_LETTERS, "/console/message/delete", 404, **fields)
+        assert "Nothing was changed" in again
+        [act, *_] = (await harness.ok("GET", "/acts"))["acts"]
+        assert (act["act"], act["outcome"]) == ("delete-message", "refused")
 
     play(tmp_path, scene)
 

@@ -1,4 +1,4 @@
-"""Shows pages of messages: one message with its body and its history, and forms to send, move and return."""
+"""Shows pages of messages: one with its body and its history, and forms to send, move, return and delete."""
 
 from __future__ import annotations
 
@@ -134,6 +134,14 @@ async def move_message(request: Request) -> Response:
     number = _number(fields.get("lookup_id", ""))
     await context.ask(lambda to: MoveMessage(to, queue, number, target))
     return go_to(request, "/console/queue", f"The message was moved to {target}.", name=queue)
+
+
+async def delete_message(request: Request) -> Response:
+    """Serve POST /console/message/delete: receive one message and discard it."""
+    context, fields = context_of(request), await read_form(request)
+    queue, number = field_of(fields, "queue"), _number(fields.get("lookup_id", ""))
+    await context.ask(lambda to: LookUpMessage(to, queue, number, peek=False))
+    return go_to(request, "/console/queue", "The message was deleted.", name=queue)
 
 
 async def return_messages(request: Request) -> Response:

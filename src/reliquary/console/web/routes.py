@@ -74,6 +74,7 @@ ROUTES: Final = (
     _page("/console/message", messages.show_message, "GET"),
     _page("/console/message/body", messages.download_body, "GET"),
     _page("/console/message/move", messages.move_message, "POST"),
+    _page("/console/message/delete", messages.delete_message, "POST"),
     _page("/console/records/{plural}", records.show_records, "GET"),
     _page("/console/record/{plural}", records.show_record, "GET"),
     _page("/console/record/{plural}/{verb}", records.act_on_record, "POST"),

@@ -10,7 +10,8 @@ UNWANTED = re.compile(
     r"|dear|bites?|vouch(?:es)?|fates?|learns|speaks?|spoken"
     r"|in silence|in vain|no harm|as ever|in peace|that is none|let go of|at hand|be it so|beliefs?|believ\w+"
     r"|vanish\w*|swallow\w*|hands? in hand|"
-    r"tells? of|wounds?|at home|all is well|of the house|comes home)\b",
+    r"tells? of|wounds?|at home|all is well|of the house|comes home"
+    r"|without a word|(?:queues|clients|servers|senders|sources) elsewhere|body lies|must tell)\b",
     re.IGNORECASE,
 )
 """A pronoun hides its noun, a metaphor its meaning."""

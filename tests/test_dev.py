@@ -1,4 +1,6 @@
-"""`./dev`: what it says to a newcomer, to a typing error, to an old Python; and what it makes beforehand."""
+"""Tests `./dev`: what it says to a newcomer, to a typing error, to an old Python; and what it makes
+beforehand.
+"""
 
 from __future__ import annotations
 

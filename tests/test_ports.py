@@ -1,4 +1,4 @@
-"""Ports of tests: below those that the kernel chooses, and no other process gets one of them."""
+"""Tests ports of tests: below those that the kernel chooses, and no other process gets one of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""House rules that a reader of the sources can check: this test reads them all."""
+"""Tests house rules that a reader of the sources can check: this test reads them all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The goals of `./dev bench audit`."""
+"""Tests the goals of `./dev bench audit`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers as they come over a connection: with a length, and in chunks."""
+"""Tests answers as they come over a connection: with a length, and in chunks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pure parts of the growth benchmark: its cases, its ratios, and what it says of them."""
+"""Tests the pure parts of the growth benchmark: its cases, its ratios, and what it says of them."""
 
 from __future__ import annotations
 

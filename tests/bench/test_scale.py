@@ -1,4 +1,4 @@
-"""The model of `./dev bench scale`: what a number of messages a day needs."""
+"""Tests the model of `./dev bench scale`: what a number of messages a day needs."""
 
 from __future__ import annotations
 

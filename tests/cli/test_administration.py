@@ -1,4 +1,4 @@
-"""Commands that are built from a declaration: what they print for a person and for a pipe."""
+"""Tests commands that are built from a declaration: what they print for a person and for a pipe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The root of the command line: help for a newcomer, the version, where the server is."""
+"""Tests the root of the command line: help for a newcomer, the version, where the server is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`reliquary pipeline`: what is refused before Spark starts, and what is shown without it."""
+"""Tests `reliquary pipeline`: what is refused before Spark starts, and what is shown without it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The options of the audit."""
+"""Tests the options of the audit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`reliquary wait`: its exit codes say what is missing."""
+"""Tests `reliquary wait`: its exit codes say what is missing."""
 
 from __future__ import annotations
 

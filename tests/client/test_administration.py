@@ -1,4 +1,4 @@
-"""Nouns of administration: one declaration is enough for every face of a manager."""
+"""Tests nouns of administration: one declaration is enough for every face of a manager."""
 
 from __future__ import annotations
 

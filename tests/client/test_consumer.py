@@ -1,4 +1,6 @@
-"""Consume over both transports: at least once, acknowledged in batches, given back when it goes wrong."""
+"""Tests consume over both transports: at least once, acknowledged in batches, given back when it goes
+wrong.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cursors over both transports: look through a queue, and take what is under the cursor."""
+"""Tests cursors over both transports: look through a queue, and take what is under the cursor."""
 
 from __future__ import annotations
 

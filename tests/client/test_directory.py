@@ -1,4 +1,4 @@
-"""The directory over both transports."""
+"""Tests the directory over both transports."""
 
 from __future__ import annotations
 

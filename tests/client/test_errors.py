@@ -1,4 +1,4 @@
-"""Errors: every code of the API has its class, and each can travel between processes."""
+"""Tests errors: every code of the API has its class, and each can travel between processes."""
 
 from __future__ import annotations
 

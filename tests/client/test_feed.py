@@ -1,4 +1,4 @@
-"""Feeds and batches from a plain thread: what is asked, and what the answers become."""
+"""Tests feeds and batches from a plain thread: what is asked, and what the answers become."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions to an engine: none waits for ever, and a cancelled one takes no message along."""
+"""Tests questions to an engine: none waits for ever, and a cancelled one takes no message along."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The link from a plain thread: what is tried again, and what each silence is called."""
+"""Tests the link from a plain thread: what is tried again, and what each silence is called."""
 
 from __future__ import annotations
 

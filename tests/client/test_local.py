@@ -1,4 +1,4 @@
-"""A manager in process: what is special about a folder."""
+"""Tests a manager in process: what is special about a folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The directory of a manager in process: what it does is in test_directory, for both transports."""
+"""Tests the directory of a manager in process: what it does is in test_directory, for both transports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading in process: each request is one event, and what it names is checked before."""
+"""Tests reading in process: each request is one event, and what it names is checked before."""
 
 from __future__ import annotations
 

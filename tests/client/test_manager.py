@@ -1,4 +1,4 @@
-"""Managers over both transports: queues made, listed and deleted, the store looked after."""
+"""Tests managers over both transports: queues made, listed and deleted, the store looked after."""
 
 from __future__ import annotations
 

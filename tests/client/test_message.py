@@ -1,4 +1,4 @@
-"""Messages: what an application gives, and what it gets."""
+"""Tests messages: what an application gives, and what it gets."""
 
 from __future__ import annotations
 

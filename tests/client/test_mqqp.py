@@ -1,4 +1,4 @@
-"""Queues of another manager over MQQP: the face of a local queue, and nothing that MQQP cannot do."""
+"""Tests queues of another manager over MQQP: the face of a local queue, and nothing that MQQP cannot do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list of nouns: no two of them meet at one place."""
+"""Tests the list of nouns: no two of them meet at one place."""
 
 from __future__ import annotations
 

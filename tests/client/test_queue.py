@@ -1,4 +1,4 @@
-"""Queues over both transports: send, receive, peek, browse, look up, move, open."""
+"""Tests queues over both transports: send, receive, peek, browse, look up, move, open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Waiting for a server: what is waited for, what ends the wait at once, and what is missing at its end."""
+"""Tests waiting for a server: what is waited for, what ends the wait at once, and what is missing at its
+end.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records: the client asks with the fields that the API knows."""
+"""Tests records: the client asks with the fields that the API knows."""
 
 from __future__ import annotations
 

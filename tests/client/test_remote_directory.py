@@ -1,4 +1,4 @@
-"""The directory of a server: names travel whole."""
+"""Tests the directory of a server: names travel whole."""
 
 from __future__ import annotations
 

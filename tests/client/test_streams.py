@@ -1,4 +1,4 @@
-"""Streams as a noun: those of both protocols are listed, as the views know them."""
+"""Tests streams as a noun: those of both protocols are listed, as the views know them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An application that uses OpenTelemetry: its spans, and the context that goes with its messages."""
+"""Tests an application that uses OpenTelemetry: its spans, and the context that goes with its messages."""
 
 from __future__ import annotations
 

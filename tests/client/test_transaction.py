@@ -1,4 +1,4 @@
-"""Transactions over both transports: all or nothing, joined by being inside the block."""
+"""Tests transactions over both transports: all or nothing, joined by being inside the block."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One request: what its answer means."""
+"""Tests one request: what its answer means."""
 
 from __future__ import annotations
 

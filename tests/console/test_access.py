@@ -1,4 +1,4 @@
-"""Users and access lists on a whole server: who is known, who may, and how lists are changed."""
+"""Tests users and access lists on a whole server: who is known, who may, and how lists are changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The files of the log of acts: lines on disk, files by day and size, old ones gone, pages from the end."""
+"""Tests the files of the log of acts: lines on disk, files by day and size, old ones gone, pages from the
+end.
+"""
 
 from __future__ import annotations
 

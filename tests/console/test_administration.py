@@ -1,4 +1,4 @@
-"""The paths of nouns, shown on channels of HTTPR: shown, resolved and forgotten."""
+"""Tests the paths of nouns, shown on channels of HTTPR: shown, resolved and forgotten."""
 
 from __future__ import annotations
 

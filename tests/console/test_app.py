@@ -1,4 +1,4 @@
-"""The control plane as a whole: paths, methods, limits, pages of other sites, a stopped engine."""
+"""Tests the control plane as a whole: paths, methods, limits, pages of other sites, a stopped engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An ASGI app behind our listener: bodies, responses in parts, clients that go, apps that fail."""
+"""Tests an ASGI app behind our listener: bodies, responses in parts, clients that go, apps that fail."""
 
 from __future__ import annotations
 

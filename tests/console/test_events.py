@@ -1,4 +1,4 @@
-"""The stream of server-sent events: one for each sample, until the server stops."""
+"""Tests the stream of server-sent events: one for each sample, until the server stops."""
 
 from __future__ import annotations
 

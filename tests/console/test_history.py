@@ -1,4 +1,4 @@
-"""The history through the control plane: how it stands, and its export."""
+"""Tests the history through the control plane: how it stands, and its export."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The latest events of a manager, from files and from the store."""
+"""Tests the latest events of a manager, from files and from the store."""
 
 from __future__ import annotations
 

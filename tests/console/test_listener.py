@@ -1,4 +1,4 @@
-"""The bounds of the control plane: heads, slow heads and bodies, connections."""
+"""Tests the bounds of the control plane: heads, slow heads and bodies, connections."""
 
 from __future__ import annotations
 

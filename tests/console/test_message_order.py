@@ -1,4 +1,4 @@
-"""The order of events at several managers."""
+"""Tests the order of events at several managers."""
 
 from __future__ import annotations
 

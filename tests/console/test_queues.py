@@ -1,4 +1,4 @@
-"""Queues and the manager through the control plane."""
+"""Tests queues and the manager through the control plane."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples of a manager: rates between them, depths of queues, the ring that holds them."""
+"""Tests samples of a manager: rates between them, depths of queues, the ring that holds them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Strangers at the control plane of a whole server: what clients of other computers see without a proof."""
+"""Tests strangers at the control plane of a whole server: what clients of other computers see without a
+proof.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The way of a message through managers: two servers, a peer that is away, and users who may not look."""
+"""Tests the way of a message through managers: two servers, a peer that is away, and users who may not
+look.
+"""
 
 from __future__ import annotations
 

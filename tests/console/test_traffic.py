@@ -1,4 +1,4 @@
-"""Outgoing queues and the manager's connection through the control plane."""
+"""Tests outgoing queues and the manager's connection through the control plane."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files of deploy/: they name commands, settings, exit codes and metrics that exist."""
+"""Tests the files of deploy/: they name commands, settings, exit codes and metrics that exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An application's agent and a real server, and kill -9 of either: each message once and in its order.
+"""Tests an application's agent and a real server, and kill -9 of either: each message once and in its order.
 
 application --> folder --- PUSH --> server          both are killed while messages are on their way,
             <-- folder <-- PULL ---                 and started again on their folders

@@ -1,4 +1,4 @@
-"""Bad days: each gives one clear sentence and a named exit code, and what was acknowledged stays."""
+"""Tests bad days: each gives one clear sentence and a named exit code, and what was acknowledged stays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Servers whose computer has a wrong clock: it is set forward, or is beyond what 32 bits can say."""
+"""Tests servers whose computer has a wrong clock: it is set forward, or is beyond what 32 bits can say."""
 
 from __future__ import annotations
 

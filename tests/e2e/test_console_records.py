@@ -1,4 +1,5 @@
-"""Pages of streams, channels, sequences, associations, sessions, transactions and writers, with records.
+"""Tests pages of streams, channels, sequences, associations, sessions, transactions and writers, with
+records.
 
 Two managers exchange messages by every protocol; then each list and one of its records is looked at in a
 real browser, in light and dark, wide and on a phone.

@@ -1,4 +1,5 @@
-"""Real servers that use HTTPR, and kill -9 of each: all messages arrive exactly once and in their order.
+"""Tests real servers that use HTTPR, and kill -9 of each: all messages arrive exactly once and in their
+order.
 
 application --> A --- PUSH in a session, pipelined ---> B --> application
 application --> A <-- PULL ---------------------------- B --> application

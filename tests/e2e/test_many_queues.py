@@ -1,4 +1,6 @@
-"""A server with very many queues: lists come in pages, metrics in pieces, and others are served meanwhile."""
+"""Tests a server with very many queues: lists come in pages, metrics in pieces, and others are served
+meanwhile.
+"""
 
 from __future__ import annotations
 

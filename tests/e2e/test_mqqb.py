@@ -1,4 +1,4 @@
-"""Two real servers, and kill -9 of either: messages over MQQB arrive once, transactional ones in order.
+"""Tests two real servers, and kill -9 of either: messages over MQQB arrive once, transactional ones in order.
 
     application --> A 127.0.0.2 --- MQQB over TCP ---> B 127.0.0.3 --> application
                     x                                  x     killed at any moment, started again

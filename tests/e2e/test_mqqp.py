@@ -1,4 +1,4 @@
-"""kill -9 of a server whose queue is read over MQQP: each message is delivered, and none of them twice.
+"""Tests kill -9 of a server whose queue is read over MQQP: each message is delivered, and none of them twice.
 
     readers of one client --receive--> server --kill -9--> restart --> ...
 

@@ -1,4 +1,5 @@
-"""The description of the API against a real server: schemathesis makes the requests and judges the answers.
+"""Tests the description of the API against a real server: schemathesis makes the requests and judges the
+answers.
 
 All of its checks run: statuses, media types and answers are as described, nothing fails with 5xx, wrong data
 is refused and right data is not, other methods are refused with a right `Allow`.

@@ -1,4 +1,4 @@
-"""The documentation as a site: its search works in pages that are opened as files, without a server."""
+"""Tests the documentation as a site: its search works in pages that are opened as files, without a server."""
 
 from __future__ import annotations
 

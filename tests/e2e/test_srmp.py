@@ -1,4 +1,4 @@
-"""Two real servers, and kill -9 of either: a stream arrives exactly once and in its order.
+"""Tests two real servers, and kill -9 of either: a stream arrives exactly once and in its order.
 
     application --> A --- SRMP over HTTP ---> B --> application
                     x                         x     killed at any moment, started again on its folder

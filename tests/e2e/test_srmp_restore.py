@@ -1,4 +1,4 @@
-"""Two real servers, one restored from a backup: what is sent afterwards arrives, once and in order.
+"""Tests two real servers, one restored from a backup: what is sent afterwards arrives, once and in order.
 
 application --> A --- SRMP over HTTP ---> B --> application
                 ^                         ^     back to an older backup

@@ -1,4 +1,5 @@
-"""Five paths through the rooms: each is entered in the expected order, and the calls for a message are few.
+"""Tests five paths through the rooms: each is entered in the expected order, and the calls for a message are
+few.
 
     API        net --> engine --> queueing                             --> store --> net
     SRMP in    net --> engine --> protocols/srmp --> queueing

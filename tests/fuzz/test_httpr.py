@@ -1,4 +1,4 @@
-"""Thousands of damaged bodies: each is read or refused, as `httpr.py` demands, and nothing else."""
+"""Tests thousands of damaged bodies: each is read or refused, as `httpr.py` demands, and nothing else."""
 
 from __future__ import annotations
 

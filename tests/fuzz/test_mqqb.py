@@ -1,4 +1,4 @@
-"""Thousands of damaged streams: each gives packets or ends, as `mqqb.py` demands, and nothing else."""
+"""Tests thousands of damaged streams: each gives packets or ends, as `mqqb.py` demands, and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Thousands of damaged stubs: each is read or refused, as `mqqp.py` demands, and nothing else."""
+"""Tests thousands of damaged stubs: each is read or refused, as `mqqp.py` demands, and nothing else."""
 
 from __future__ import annotations
 

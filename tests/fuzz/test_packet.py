@@ -1,4 +1,4 @@
-"""Thousands of damaged packets: each is read or refused, as `packet.py` demands, and nothing else."""
+"""Tests thousands of damaged packets: each is read or refused, as `packet.py` demands, and nothing else."""
 
 from __future__ import annotations
 

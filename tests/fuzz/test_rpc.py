@@ -1,4 +1,4 @@
-"""Thousands of damaged conversations: each is read or ends the connection, as `rpc.py` demands."""
+"""Tests thousands of damaged conversations: each is read or ends the connection, as `rpc.py` demands."""
 
 from __future__ import annotations
 

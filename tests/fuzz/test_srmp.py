@@ -1,4 +1,4 @@
-"""Thousands of damaged messages: each is read or refused, as `srmp.py` demands, and nothing else."""
+"""Tests thousands of damaged messages: each is read or refused, as `srmp.py` demands, and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Thousands of damaged envelopes: each is read or refused, as `wsrm.py` demands, and nothing else."""
+"""Tests thousands of damaged envelopes: each is read or refused, as `wsrm.py` demands, and nothing else."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ class Peer:
         return self._err.read()
 
     def kill(self) -> None:
-        """End it without a word, if it still runs."""
+        """Kill the process, if it still runs."""
         self._process.kill()
         self._process.wait()
         for pipe in (self._in, self._out, self._err):

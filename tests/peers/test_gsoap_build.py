@@ -1,4 +1,4 @@
-"""The build of the gSOAP peer: once for all, and again when something changed."""
+"""Tests the build of the gSOAP peer: once for all, and again when something changed."""
 
 from __future__ import annotations
 

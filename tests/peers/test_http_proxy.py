@@ -1,4 +1,4 @@
-"""The proxy that loses and repeats HTTP messages: it does what its plan says, and counts it."""
+"""Tests the proxy that loses and repeats HTTP messages: it does what its plan says, and counts it."""
 
 from __future__ import annotations
 

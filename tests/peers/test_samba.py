@@ -1,4 +1,4 @@
-"""Samba's `raw_protocol`: 194 tests of what a DCE/RPC server does with each PDU, played against ours.
+"""Tests Samba's `raw_protocol`: 194 tests of what a DCE/RPC server does with each PDU, played against ours.
 
 Samba's own server passes 153 of them where there is no domain.  What ours does not pass is listed here with
 the reason, and nothing else may fail.

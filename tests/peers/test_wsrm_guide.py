@@ -1,4 +1,6 @@
-"""The gSOAP client of the guide: its commands are typed as they stand there, and its message arrives."""
+"""Tests the gSOAP client of the guide: its commands are typed as they stand there, and its message
+arrives.
+"""
 
 from __future__ import annotations
 

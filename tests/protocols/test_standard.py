@@ -1,4 +1,4 @@
-"""All protocols together: each destination has one carrier."""
+"""Tests all protocols together: each destination has one carrier."""
 
 from __future__ import annotations
 

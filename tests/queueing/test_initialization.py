@@ -1,4 +1,4 @@
-"""Initialization: the record of the manager, and its object in the directory."""
+"""Tests initialization: the record of the manager, and its object in the directory."""
 
 from __future__ import annotations
 

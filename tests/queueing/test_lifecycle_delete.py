@@ -1,4 +1,4 @@
-"""Delete Queue, [MS-MQDMPR] 3.1.7.1.4: the name is free at once, the messages go turn by turn."""
+"""Tests Delete Queue, [MS-MQDMPR] 3.1.7.1.4: the name is free at once, the messages go turn by turn."""
 
 from __future__ import annotations
 

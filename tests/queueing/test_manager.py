@@ -1,4 +1,4 @@
-"""The queue manager as a machine: every event has its rule, and a wrong of ours stops it."""
+"""Tests the queue manager as a machine: every event has its rule, and a wrong of ours stops it."""
 
 from __future__ import annotations
 

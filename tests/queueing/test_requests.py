@@ -1,4 +1,4 @@
-"""Requests: bad input changes nothing, and its answer names the limit and the value; moves; answers."""
+"""Tests requests: bad input changes nothing, and its answer names the limit and the value; moves; answers."""
 
 from __future__ import annotations
 

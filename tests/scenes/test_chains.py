@@ -1,4 +1,4 @@
-"""Messages that change their protocol at each manager on their way, over real servers.
+"""Tests messages that change their protocol at each manager on their way, over real servers.
 
     first --SRMP--> gateway --WS-RM--> gateway --HTTPR--> last
     first --HTTPR--> gateway --WS-RM--> gateway --SRMP--> last, and every other order

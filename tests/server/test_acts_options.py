@@ -1,4 +1,4 @@
-"""The table [acts] of the settings."""
+"""Tests the table [acts] of the settings."""
 
 from __future__ import annotations
 

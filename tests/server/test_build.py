@@ -1,4 +1,4 @@
-"""A whole server in this process: both planes, pressure, TLS, the orderly stop."""
+"""Tests a whole server in this process: both planes, pressure, TLS, the orderly stop."""
 
 from __future__ import annotations
 

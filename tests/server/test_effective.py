@@ -1,4 +1,4 @@
-"""Settings in force as TOML: what is shown can be read again, and secrets are not shown."""
+"""Tests settings in force as TOML: what is shown can be read again, and secrets are not shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files that settings name are read with them: an error names file, line and key."""
+"""Tests the files that settings name are read with them: an error names file, line and key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The gate of a whole server: every path of both planes looks at Host and Origin, and guesses are slow."""
+"""Tests the gate of a whole server: every path of both planes looks at Host and Origin, and guesses are
+slow.
+"""
 
 from __future__ import annotations
 

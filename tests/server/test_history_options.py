@@ -1,4 +1,4 @@
-"""The table [history]: every setting from file and environment, each wrong one named."""
+"""Tests the table [history]: every setting from file and environment, each wrong one named."""
 
 from __future__ import annotations
 

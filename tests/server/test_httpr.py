@@ -1,4 +1,4 @@
-"""HTTPR in a server: batches over its data listener, large ones too, and clients that disconnect."""
+"""Tests HTTPR in a server: batches over its data listener, large ones too, and clients that disconnect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Two whole servers in one process: batches between their agents over real sockets, plain and by TLS."""
+"""Tests two whole servers in one process: batches between their agents over real sockets, plain and by
+TLS.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The manager's own keys: made once, kept for the owner alone."""
+"""Tests the manager's own keys: made once, kept for the owner alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table [limits]: what is refused, and what the rest of the server gets of it."""
+"""Tests the table [limits]: what is refused, and what the rest of the server gets of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings: where they come from, who wins, what is refused."""
+"""Tests settings: where they come from, who wins, what is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MQQB in a server: its port, the addresses that mean it, what it is while it is off, how it stops."""
+"""Tests MQQB in a server: its port, the addresses that mean it, what it is while it is off, how it stops."""
 
 from __future__ import annotations
 

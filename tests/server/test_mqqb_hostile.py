@@ -1,4 +1,4 @@
-"""Clients that break the protocol, and scanners: each is closed or answered, and the server stays up.
+"""Tests clients that break the protocol, and scanners: each is closed or answered, and the server stays up.
 
 The probes are those that public scanners send: a request for a session (zgrab2, nmap), the first frames of
 the published sample, a message without a handshake that has headers of SRMP (checks for CVE-2023-21554), and
@@ -128,7 +128,7 @@ def test_what_is_wrong_in_an_open_session_closes_it(tmp_path: Path) -> None:
     [
         pytest.param("1003", id="the sample"),
         pytest.param("8010", id="zgrab2"),
-        pytest.param("1080", id="its tests"),
+        pytest.param("1080", id="the tests of zgrab2"),
         pytest.param("0000", id="nothing"),
         pytest.param("ffff", id="everything"),
     ],
@@ -182,7 +182,7 @@ def test_a_crowd_of_silent_connections_leaves_room_for_no_more_than_the_limit(tm
     play(tmp_path, scene, tables=(MqqbOptions(enabled=True, listen_port=0, connections=5),))
 
 
-def test_peers_of_other_networks_are_closed_without_a_word(tmp_path: Path) -> None:
+def test_peers_of_other_networks_are_closed_without_an_answer(tmp_path: Path) -> None:
     async def scene(harness: Harness) -> None:
         async with peer_of(port_of(harness)) as peer:
             peer.send(REQUEST)

@@ -1,4 +1,4 @@
-"""MQQP in a server: its ports, what it is while it is switched off, and how it stops."""
+"""Tests MQQP in a server: its ports, what it is while it is switched off, and how it stops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""Two whole servers in one process: applications of one read queues of the other over real sockets."""
+r"""Tests two whole servers in one process: applications of one read queues of the other over real sockets."""
 
 from __future__ import annotations
 

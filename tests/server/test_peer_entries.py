@@ -1,4 +1,4 @@
-"""Other managers in the settings: their addresses, tokens and certificates."""
+"""Tests other managers in the settings: their addresses, tokens and certificates."""
 
 from __future__ import annotations
 

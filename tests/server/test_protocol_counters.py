@@ -1,4 +1,4 @@
-"""The metrics that protocols have in common: streams of both kinds, and messages by protocol."""
+"""Tests the metrics that protocols have in common: streams of both kinds, and messages by protocol."""
 
 from __future__ import annotations
 

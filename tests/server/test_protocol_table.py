@@ -1,4 +1,4 @@
-"""Tables of protocols: what a field's type says about how it is written."""
+"""Tests tables of protocols: what a field's type says about how it is written."""
 
 from __future__ import annotations
 

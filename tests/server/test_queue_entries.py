@@ -1,4 +1,4 @@
-"""Queues of the settings with options and access lists."""
+"""Tests queues of the settings with options and access lists."""
 
 from __future__ import annotations
 

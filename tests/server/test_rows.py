@@ -1,4 +1,4 @@
-"""Rows of the settings: an error knows the row that it is about."""
+"""Tests rows of the settings: an error knows the row that it is about."""
 
 from __future__ import annotations
 

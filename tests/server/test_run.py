@@ -1,4 +1,4 @@
-"""A server as a process: how it starts, how it ends, and with which code."""
+"""Tests a server as a process: how it starts, how it ends, and with which code."""
 
 from __future__ import annotations
 

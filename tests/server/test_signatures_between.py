@@ -1,4 +1,6 @@
-"""Signed messages between whole servers: direct, through a relay, and refused where no signer is trusted."""
+"""Tests signed messages between whole servers: direct, through a relay, and refused where no signer is
+trusted.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Room on the disk: refused in time, taken again when there is enough."""
+"""Tests room on the disk: refused in time, taken again when there is enough."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SRMP in a server: its names, the servers that it trusts, and that its effects are performed."""
+"""Tests SRMP in a server: its names, the servers that it trusts, and that its effects are performed."""
 
 from __future__ import annotations
 

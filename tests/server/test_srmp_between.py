@@ -1,4 +1,4 @@
-"""Two whole servers in one process: messages and receipts over real sockets, plain and by TLS."""
+"""Tests two whole servers in one process: messages and receipts over real sockets, plain and by TLS."""
 
 from __future__ import annotations
 

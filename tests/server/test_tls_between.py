@@ -1,4 +1,6 @@
-"""A server that listens with and without TLS at one time, as one that moves to TLS does: all protocols."""
+"""Tests a server that listens with and without TLS at one time, as one that moves to TLS does: all
+protocols.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Traces of whole servers: one trace from the sender to the receiver, by each protocol that carries it."""
+"""Tests traces of whole servers: one trace from the sender to the receiver, by each protocol that carries
+it.
+"""
 
 from __future__ import annotations
 

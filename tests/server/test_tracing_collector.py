@@ -1,4 +1,6 @@
-"""Spans as a collector gets them: OTLP over HTTP, decoded with the published schema of OpenTelemetry."""
+"""Tests spans as a collector gets them: OTLP over HTTP, decoded with the published schema of
+OpenTelemetry.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table [tracing]: what is refused, and when the packages are asked for."""
+"""Tests the table [tracing]: what is refused, and when the packages are asked for."""
 
 from __future__ import annotations
 

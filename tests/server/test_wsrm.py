@@ -1,4 +1,4 @@
-"""WS-RM in a server: its mount, its names, its seed, and what is left of it when it is switched off."""
+"""Tests WS-RM in a server: its mount, its names, its seed, and what is left of it when it is switched off."""
 
 from __future__ import annotations
 

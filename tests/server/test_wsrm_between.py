@@ -1,4 +1,6 @@
-"""Two whole servers in one process: messages by WS-ReliableMessaging over real sockets, plain and by TLS."""
+"""Tests two whole servers in one process: messages by WS-ReliableMessaging over real sockets, plain and by
+TLS.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One process of the server: the order of its steps, and its ends."""
+"""Tests one process of the server: the order of its steps, and its ends."""
 
 from __future__ import annotations
 

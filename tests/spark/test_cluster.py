@@ -1,4 +1,6 @@
-"""A cluster: a master and two workers, one of them killed with its executor in the middle of a write."""
+"""Tests a cluster: a master and two workers, one of them killed with its executor in the middle of a
+write.
+"""
 
 from __future__ import annotations
 

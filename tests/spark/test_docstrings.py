@@ -1,4 +1,6 @@
-"""The examples in docstrings of the room `spark`: they are apart, because its packages are not everywhere."""
+"""Tests the examples in docstrings of the room `spark`: they are apart, because its packages are not
+everywhere.
+"""
 
 from __future__ import annotations
 

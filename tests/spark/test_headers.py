@@ -1,4 +1,4 @@
-"""The SOAP and HTTPR parts of messages as headers."""
+"""Tests the SOAP and HTTPR parts of messages as headers."""
 
 from __future__ import annotations
 

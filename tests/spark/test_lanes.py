@@ -1,4 +1,6 @@
-"""Rows on their way to several managers: none waits for all of another, and one that fails stops all."""
+"""Tests rows on their way to several managers: none waits for all of another, and one that fails stops
+all.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""One query over several managers: offsets, times, managers that are away, added, left out and renamed."""
+"""Tests one query over several managers: offsets, times, managers that are away, added, left out and
+renamed.
+"""
 
 from __future__ import annotations
 

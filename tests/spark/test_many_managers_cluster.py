@@ -1,4 +1,4 @@
-"""Three managers, a cluster of two workers, one query: a manager and a worker are killed in the middle.
+"""Tests three managers, a cluster of two workers, one query: a manager and a worker are killed in the middle.
 
     from at north --.                                     .--> to at north
     from at south ---+--> stream --> sink, by label ------+--> to at south

@@ -1,4 +1,6 @@
-"""One query over real servers, without Spark: what is read and written, and a manager that was restored."""
+"""Tests one query over real servers, without Spark: what is read and written, and a manager that was
+restored.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Offsets in checkpoints: of one server as they were, of many managers, of managers with new names."""
+"""Tests offsets in checkpoints: of one server as they were, of many managers, of managers with new names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Record batches on their way: exactly the schema asked for, every row once though reads break off."""
+"""Tests record batches on their way: exactly the schema asked for, every row once though reads break off."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Schemas of users: a projection for a source, rows for a sink; what does not fit is refused by name."""
+"""Tests schemas of users: a projection for a source, rows for a sink; what does not fit is refused by
+name.
+"""
 
 from __future__ import annotations
 

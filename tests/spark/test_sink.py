@@ -1,4 +1,4 @@
-"""The sink against a server in memory: staged unseen, published once, in order, and taken back."""
+"""Tests the sink against a server in memory: staged unseen, published once, in order, and taken back."""
 
 from __future__ import annotations
 

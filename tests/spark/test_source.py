@@ -1,4 +1,4 @@
-"""The batch source against a server in memory: ranges, filters, and which reader Spark gets."""
+"""Tests the batch source against a server in memory: ranges, filters, and which reader Spark gets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stream's source against a server in memory: offsets, limits, new queues, replays and troubles."""
+"""Tests the stream's source against a server in memory: offsets, limits, new queues, replays and troubles."""
 
 from __future__ import annotations
 

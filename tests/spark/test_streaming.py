@@ -1,4 +1,6 @@
-"""Streams from a real server: limits, what applications take meanwhile, replays, new queues, and losses."""
+"""Tests streams from a real server: limits, what applications take meanwhile, replays, new queues, and
+losses.
+"""
 
 from __future__ import annotations
 

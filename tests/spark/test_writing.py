@@ -1,4 +1,6 @@
-"""Sinks into a real server: queue to queue exactly once, attributes from columns, guards, bad rows, runs."""
+"""Tests sinks into a real server: queue to queue exactly once, attributes from columns, guards, bad rows,
+runs.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RocksDB: what only a disk of files can suffer."""
+"""Tests RocksDB: what only a disk of files can suffer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the set-up of RocksDB promises: memory and files that do not grow with the rows."""
+"""Tests what the set-up of RocksDB promises: memory and files that do not grow with the rows."""
 
 from __future__ import annotations
 

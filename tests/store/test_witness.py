@@ -1,4 +1,4 @@
-"""The witness outside the folder: it tells when an older copy of a store was put back."""
+"""Tests the witness outside the folder: it tells when an older copy of a store was put back."""
 
 from __future__ import annotations
 

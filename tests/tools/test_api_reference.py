@@ -1,4 +1,4 @@
-"""The API's reference: what is declared stands there, what is written by hand stays."""
+"""Tests the API's reference: what is declared stands there, what is written by hand stays."""
 
 from __future__ import annotations
 

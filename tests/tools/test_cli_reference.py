@@ -1,4 +1,4 @@
-"""The command line's reference: every command that can be seen, with its help."""
+"""Tests the command line's reference: every command that can be seen, with its help."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of settings: every setting with its type, default and meaning."""
+"""Tests the page of settings: every setting with its type, default and meaning."""
 
 from __future__ import annotations
 

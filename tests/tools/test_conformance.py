@@ -1,4 +1,6 @@
-"""The conformance page: marks, places and departures are found, and what does not fit is refused by name."""
+"""Tests the conformance page: marks, places and departures are found, and what does not fit is refused by
+name.
+"""
 
 from __future__ import annotations
 

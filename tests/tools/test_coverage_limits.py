@@ -1,4 +1,4 @@
-"""Coverage: which rooms are measured, how a room's percent is made, and what fails."""
+"""Tests coverage: which rooms are measured, how a room's percent is made, and what fails."""
 
 from __future__ import annotations
 

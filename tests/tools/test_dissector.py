@@ -1,4 +1,4 @@
-"""The Wireshark dissector: it is up to date, and tshark reads the published sample with it as we do."""
+"""Tests the Wireshark dissector: it is up to date, and tshark reads the published sample with it as we do."""
 
 from __future__ import annotations
 

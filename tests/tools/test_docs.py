@@ -1,4 +1,4 @@
-"""`./dev docs`: a page is stale until it is what its generator makes."""
+"""Tests `./dev docs`: a page is stale until it is what its generator makes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Environments: made once, made anew when something changed, and a reason where they cannot be made."""
+"""Tests environments: made once, made anew when something changed, and a reason where they cannot be made."""
 
 from __future__ import annotations
 

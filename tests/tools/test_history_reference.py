@@ -1,4 +1,6 @@
-"""The reference of the history: its tables are made from the code, and what is written by hand stays."""
+"""Tests the reference of the history: its tables are made from the code, and what is written by hand
+stays.
+"""
 
 from __future__ import annotations
 

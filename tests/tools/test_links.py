@@ -1,4 +1,4 @@
-"""Links and anchors of Markdown pages."""
+"""Tests links and anchors of Markdown pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wheel: it is built and opened, and an unknown version of htmx is refused."""
+"""Tests the wheel: it is built and opened, and an unknown version of htmx is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The places of the requirements: each citation belongs to the right definition."""
+"""Tests the places of the requirements: each citation belongs to the right definition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Further Pythons: which are found, which are tried, and what fails the command."""
+"""Tests further Pythons: which are found, which are tried, and what fails the command."""
 
 from __future__ import annotations
 

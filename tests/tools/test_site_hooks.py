@@ -1,4 +1,4 @@
-"""The site: links of pages lead to pages, pictures and copies of files."""
+"""Tests the site: links of pages lead to pages, pictures and copies of files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The relay of the story: it passes bytes on, and a cut resets and refuses."""
+"""Tests the relay of the story: it passes bytes on, and a cut resets and refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""System packages: installed where that is allowed, named where it is not."""
+"""Tests system packages: installed where that is allowed, named where it is not."""
 
 from __future__ import annotations
 

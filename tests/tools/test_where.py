@@ -1,4 +1,4 @@
-"""`./dev where`: an id is answered with its words, its functions, their neighbours and its tests."""
+"""Tests `./dev where`: an id is answered with its words, its functions, their neighbours and its tests."""
 
 from __future__ import annotations
 

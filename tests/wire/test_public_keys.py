@@ -1,4 +1,4 @@
-"""MQDSPUBLICKEY and MQDSPUBLICKEYS, byte for byte."""
+"""Tests MQDSPUBLICKEY and MQDSPUBLICKEYS, byte for byte."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Security descriptors as bytes: written, read back, and refused where they are wrong."""
+"""Tests security descriptors as bytes: written, read back, and refused where they are wrong."""
 
 from __future__ import annotations
 

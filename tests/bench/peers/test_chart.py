@@ -1,4 +1,4 @@
-"""The drawing: one bar for each figure, as long as its share of the panel's greatest."""
+"""Tests the drawing: one bar for each figure, as long as its share of the panel's greatest."""
 
 from __future__ import annotations
 

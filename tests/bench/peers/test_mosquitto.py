@@ -1,4 +1,4 @@
-"""MQTT 5: lengths in seven bits, the packets of QoS 2 in both roles."""
+"""Tests MQTT 5: lengths in seven bits, the packets of QoS 2 in both roles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lines of NATS and the requests of JetStream."""
+"""Tests the lines of NATS and the requests of JetStream."""
 
 from __future__ import annotations
 

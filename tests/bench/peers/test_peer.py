@@ -1,4 +1,4 @@
-"""A peer's server process: started, waited for, ended; and the figures that the system has about it."""
+"""Tests a peer's server process: started, waited for, ended; and the figures that the system has about it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""AMQP 0-9-1: the frames of a message, confirms of one and of many, acknowledgements of all that came."""
+"""Tests AMQP 0-9-1: the frames of a message, confirms of one and of many, acknowledgements of all that
+came.
+"""
 
 from __future__ import annotations
 

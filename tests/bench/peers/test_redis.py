@@ -1,4 +1,6 @@
-"""RESP: commands as arrays, replies of every kind, and the three commands of a consumer in one write."""
+"""Tests RESP: commands as arrays, replies of every kind, and the three commands of a consumer in one
+write.
+"""
 
 from __future__ import annotations
 

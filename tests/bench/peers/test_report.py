@@ -1,4 +1,4 @@
-"""The table, and its place in a page."""
+"""Tests the table, and its place in a page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rounds: each begins with another peer, and ratios are taken within a round."""
+"""Tests rounds: each begins with another peer, and ratios are taken within a round."""
 
 from __future__ import annotations
 

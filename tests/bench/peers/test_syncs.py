@@ -1,4 +1,4 @@
-"""The round of syncs: what strace counted, and when a peer has shown that its confirms wait."""
+"""Tests the round of syncs: what strace counted, and when a peer has shown that its confirms wait."""
 
 from __future__ import annotations
 

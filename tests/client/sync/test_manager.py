@@ -1,4 +1,4 @@
-"""The manager without `await`; what it does is tested one floor up, over both transports."""
+"""The manager without `await`; tests/client tests its behaviour over both transports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kinds of alarms: each has its advice, and the page of alarms can show each.
+"""Tests the kinds of alarms: each has its advice, and the page of alarms can show each.
 
 `tests/deploy/test_files.py` compares them with the alert rules.
 """

@@ -1,4 +1,4 @@
-"""Alarms: what is wrong with a server is named, with what can be done."""
+"""Tests alarms: what is wrong with a server is named, with what can be done."""
 
 from __future__ import annotations
 

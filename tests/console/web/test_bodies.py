@@ -1,4 +1,4 @@
-"""Bodies of messages as people read them."""
+"""Tests bodies of messages as people read them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Charts: scales, lines and the words beside them."""
+"""Tests charts: scales, lines and the words beside them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of the history: how it stands, and its latest events."""
+"""Tests the page of the history: how it stands, and its latest events."""
 
 from __future__ import annotations
 

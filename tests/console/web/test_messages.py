@@ -1,4 +1,4 @@
-"""Pages of messages: body, properties, history; and the forms that send, move, return and delete."""
+"""Tests pages of messages: body, properties, history; and the forms that send, move, return and delete."""
 
 from __future__ import annotations
 

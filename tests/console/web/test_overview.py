@@ -1,4 +1,4 @@
-"""The first page: numbers, charts and alarms, and the part that renews itself."""
+"""Tests the first page: numbers, charts and alarms, and the part that renews itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages of queues: find, create, change, purge and delete."""
+"""Tests pages of queues: find, create, change, purge and delete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages of the nouns of administration: lists, records, acts, and decisions about transactions."""
+"""Tests pages of the nouns of administration: lists, records, acts, and decisions about transactions."""
 
 from __future__ import annotations
 

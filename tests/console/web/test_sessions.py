@@ -1,4 +1,4 @@
-"""Sessions of the console: how long one lasts, and which forms are its own."""
+"""Tests sessions of the console: how long one lasts, and which forms are its own."""
 
 from __future__ import annotations
 

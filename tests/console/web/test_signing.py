@@ -1,4 +1,4 @@
-"""Sign-in and sign-out of the console."""
+"""Tests sign-in and sign-out of the console."""
 
 from __future__ import annotations
 

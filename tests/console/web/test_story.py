@@ -1,4 +1,4 @@
-"""The lines of one message: from files and from the store, each once."""
+"""Tests the lines of one message: from files and from the store, each once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GET /openapi.json of the data plane: every route is in it, and nothing else."""
+"""Tests GET /openapi.json of the data plane: every route is in it, and nothing else."""
 
 from __future__ import annotations
 

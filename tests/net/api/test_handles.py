@@ -1,4 +1,4 @@
-"""Open queues and cursors, over a real socket."""
+"""Tests open queues and cursors, over a real socket."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages to and from JSON, without a server."""
+"""Tests messages to and from JSON, without a server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers and ids of requests: what is read, and what is refused with its limit."""
+"""Tests numbers and ids of requests: what is read, and what is refused with its limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One message as it is: its body as the body, its attributes as header fields."""
+"""Tests one message as it is: its body as the body, its attributes as header fields."""
 
 from __future__ import annotations
 

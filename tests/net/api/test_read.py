@@ -1,4 +1,4 @@
-"""Receive, peek, browse, look up, acknowledge, cancel, over a real socket."""
+"""Tests receive, peek, browse, look up, acknowledge, cancel, over a real socket."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""POST messages and move, over a real socket."""
+"""Tests POST messages and move, over a real socket."""
 
 from __future__ import annotations
 

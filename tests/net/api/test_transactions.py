@@ -1,4 +1,4 @@
-"""Transactions across requests, over a real socket."""
+"""Tests transactions across requests, over a real socket."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts of batches over HTTP: all of their rows and in their order, or nothing."""
+"""Tests parts of batches over HTTP: all of their rows and in their order, or nothing."""
 
 from __future__ import annotations
 

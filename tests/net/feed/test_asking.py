@@ -1,4 +1,4 @@
-"""Requests of several turns: each end they may have, and none that looks whole and is not."""
+"""Tests requests of several turns: each end they may have, and none that looks whole and is not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages as columns: every attribute, any messages, in any cuts."""
+"""Tests messages as columns: every attribute, any messages, in any cuts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plans: within the bounds, nothing twice, nothing left out, parts of about equal size."""
+"""Tests plans: within the bounds, nothing twice, nothing left out, parts of about equal size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The endpoint: its paths are the API's, beside those that were there."""
+"""Tests the endpoint: its paths are the API's, beside those that were there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Feeds and consumers over HTTP."""
+"""Tests feeds and consumers over HTTP."""
 
 from __future__ import annotations
 

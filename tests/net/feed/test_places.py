@@ -1,4 +1,4 @@
-"""The place of a time in a feed, over HTTP."""
+"""Tests the place of a time in a feed, over HTTP."""
 
 from __future__ import annotations
 

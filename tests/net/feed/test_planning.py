@@ -1,4 +1,4 @@
-"""Plans over HTTP: counted where they are bounded, looked at where they are long."""
+"""Tests plans over HTTP: counted where they are bounded, looked at where they are long."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Publishing over HTTP: once, whatever is asked again."""
+"""Tests publishing over HTTP: once, whatever is asked again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows cut into their parts: any messages together, and bytes that are no rows."""
+"""Tests rows cut into their parts: any messages together, and bytes that are no rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of messages beside the loop: in one go where they are neighbours, and never another's."""
+"""Tests rows of messages beside the loop: in one go where they are neighbours, and never another's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tails of message rows: what is learned on the way is never wrong about what was read."""
+"""Tests tails of message rows: what is learned on the way is never wrong about what was read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers and bounds in requests."""
+"""Tests numbers and bounds in requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pooled client, against the listener and against peers that misbehave."""
+"""Tests the pooled client, against the listener and against peers that misbehave."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A courier: each key has a connection of its own, and only the newest epoch counts."""
+"""Tests a courier: each key has a connection of its own, and only the newest epoch counts."""
 
 from __future__ import annotations
 

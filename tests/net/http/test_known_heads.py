@@ -1,4 +1,4 @@
-"""Heads that came before: with and without them, each stream of bytes gives one list of requests."""
+"""Tests heads that came before: with and without them, each stream of bytes gives one list of requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A response that its pipeline waits for: what is known of it when it fails."""
+"""Tests a response that its pipeline waits for: what is known of it when it fails."""
 
 from __future__ import annotations
 

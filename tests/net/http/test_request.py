@@ -1,4 +1,4 @@
-"""A request as the handler sees it."""
+"""Tests a request as the handler sees it."""
 
 from __future__ import annotations
 

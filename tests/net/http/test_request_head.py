@@ -1,4 +1,4 @@
-"""The heads of outgoing requests."""
+"""Tests the heads of outgoing requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The connection of an epoch: order, how much is in flight, and what a request may have done that failed."""
+"""Tests the connection of an epoch: order, how much is in flight, and what a request may have done that
+failed.
+"""
 
 from __future__ import annotations
 

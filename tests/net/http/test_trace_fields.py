@@ -1,4 +1,4 @@
-"""The trace of a message in header fields of HTTP."""
+"""Tests the trace of a message in header fields of HTTP."""
 
 from __future__ import annotations
 

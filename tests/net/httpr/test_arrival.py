@@ -1,4 +1,4 @@
-"""One request while it comes: large messages go to disk bit by bit, what is not wanted goes away."""
+"""Tests one request while it comes: large messages go to disk bit by bit, what is not wanted goes away."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The courier: order, one connection an epoch, and how requests end with servers that behave in every way."""
+"""Tests the courier: order, one connection an epoch, and how requests end with servers that behave in every
+way.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The courier beside an engine: it performs the effects of HTTPR, and its answers reach the machine."""
+"""Tests the courier beside an engine: it performs the effects of HTTPR, and its answers reach the machine."""
 
 from __future__ import annotations
 

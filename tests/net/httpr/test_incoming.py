@@ -1,4 +1,4 @@
-"""A response while it comes: what it becomes, and what is left of one that is cut off."""
+"""Tests a response while it comes: what it becomes, and what is left of one that is cut off."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A batch while it comes, without a network: one piece at a time, in the order of the messages."""
+"""Tests a batch while it comes, without a network: one piece at a time, in the order of the messages."""
 
 from __future__ import annotations
 

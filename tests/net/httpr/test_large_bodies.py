@@ -1,4 +1,4 @@
-"""Large bodies over a pipeline, in both directions: never much of them is in memory."""
+"""Tests large bodies over a pipeline, in both directions: never much of them is in memory."""
 
 from __future__ import annotations
 

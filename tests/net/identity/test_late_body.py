@@ -1,4 +1,4 @@
-"""A body that comes while a password is checked: kept, then handed on or thrown away."""
+"""Tests a body that comes while a password is checked: kept, then handed on or thrown away."""
 
 from __future__ import annotations
 

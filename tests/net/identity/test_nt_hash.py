@@ -1,4 +1,4 @@
-"""NT hashes: the vectors of RFC 1320 A.5 and of [MS-NLMP] 4.2.2.1.2."""
+"""Tests NT hashes: the vectors of RFC 1320 A.5 and of [MS-NLMP] 4.2.2.1.2."""
 
 from __future__ import annotations
 

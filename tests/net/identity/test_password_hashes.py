@@ -1,4 +1,4 @@
-"""Hashes of passwords: which are taken, and what they verify."""
+"""Tests hashes of passwords: which are taken, and what they verify."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Passwords: a thread checks them, proofs are remembered, guesses are slow."""
+"""Tests passwords: a thread checks them, proofs are remembered, guesses are slow."""
 
 from __future__ import annotations
 

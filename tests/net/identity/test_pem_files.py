@@ -1,4 +1,4 @@
-"""Certificates and keys in PEM: each file that cannot be used is named, with the reason."""
+"""Tests certificates and keys in PEM: each file that cannot be used is named, with the reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Users: who a token stands for, and what settings are refused."""
+"""Tests users: who a token stands for, and what settings are refused."""
 
 from __future__ import annotations
 

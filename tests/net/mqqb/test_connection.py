@@ -1,4 +1,6 @@
-"""One connection on real sockets: bytes become packets, effects become bytes, and what is wrong ends it."""
+"""Tests one connection on real sockets: bytes become packets, effects become bytes, and what is wrong ends
+it.
+"""
 
 from __future__ import annotations
 

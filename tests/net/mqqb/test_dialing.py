@@ -1,4 +1,4 @@
-"""Opening sessions on real sockets: names, several addresses, failures, pings before them."""
+"""Tests opening sessions on real sockets: names, several addresses, failures, pings before them."""
 
 from __future__ import annotations
 

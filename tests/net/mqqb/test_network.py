@@ -1,4 +1,4 @@
-"""The network as a server has it: effects reach it through an engine, and it ends in order."""
+"""Tests the network as a server has it: effects reach it through an engine, and it ends in order."""
 
 from __future__ import annotations
 

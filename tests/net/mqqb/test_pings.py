@@ -1,4 +1,4 @@
-"""Pings on real datagrams: who is asked, who is answered, what is ignored."""
+"""Tests pings on real datagrams: who is asked, who is answered, what is ignored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The courier of MQQP's client: calls go to the right port, and their answers come back as events."""
+"""Tests the courier of MQQP's client: calls go to the right port, and their answers come back as events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SRMP's multicast effects, performed on a link that a test holds in its hands."""
+"""SRMP's multicast effects, performed on a link that a test controls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Links on the loopback interface: what is sent to a group is received by its members."""
+"""Tests links on the loopback interface: what is sent to a group is received by its members."""
 
 from __future__ import annotations
 

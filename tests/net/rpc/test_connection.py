@@ -1,4 +1,4 @@
-"""One accepted connection on a recording transport: what reaches the services, and what goes back."""
+"""Tests one accepted connection on a recording transport: what reaches the services, and what goes back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Calls to a server: on one connection where it multiplexes, else on several of one association group."""
+"""Tests calls to a server: on one connection where it multiplexes, else on several of one association
+group.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The listener on real sockets: limits, NTLM, long answers, the endpoint mapper, the end."""
+"""Tests the listener on real sockets: limits, NTLM, long answers, the endpoint mapper, the end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""NTLM and SPNEGO: our client against our server, and clients that want what they must not have."""
+"""Tests NTLM and SPNEGO: our client against our server, and clients that want what they must not have."""
 
 from __future__ import annotations
 

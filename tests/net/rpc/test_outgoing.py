@@ -1,4 +1,4 @@
-"""One connection that we opened: bytes in any pieces, calls and their answers."""
+"""Tests one connection that we opened: bytes in any pieces, calls and their answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The courier: order, one connection, and how each POST ends on peers that behave in every way."""
+"""Tests the courier: order, one connection, and how each POST ends on peers that behave in every way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The web endpoint of SRMP: what is taken, what is refused with which status, and what it costs."""
+"""Tests the web endpoint of SRMP: what is taken, what is refused with which status, and what it costs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SRMP over HTTPS: which servers the courier trusts, and which clients a server accepts."""
+"""Tests SRMP over HTTPS: which servers the courier trusts, and which clients a server accepts."""
 
 from __future__ import annotations
 

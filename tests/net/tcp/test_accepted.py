@@ -1,4 +1,4 @@
-"""One connection on a recording transport: what holds its reading, and what ends with it."""
+"""Tests one connection on a recording transport: what holds its reading, and what ends with it."""
 
 from __future__ import annotations
 

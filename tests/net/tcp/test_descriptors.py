@@ -1,4 +1,4 @@
-"""Descriptors: the limit is raised, and connections leave some for files."""
+"""Tests descriptors: the limit is raised, and connections leave some for files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A connection to a server: made, or why not."""
+"""Tests a connection to a server: made, or why not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spans: contexts as text, parents and links, and the sync that an answer waited for."""
+"""Tests spans: contexts as text, parents and links, and the sync that an answer waited for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The courier of WS-RM: what a request looks like, what is kept of a response, and how each POST ends."""
+"""Tests the courier of WS-RM: what a request looks like, what is kept of a response, and how each POST
+ends.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The web endpoint of WS-RM: what is taken, what goes back, and what the machine never sees."""
+"""Tests the web endpoint of WS-RM: what is taken, what goes back, and what the machine never sees."""
 
 from __future__ import annotations
 

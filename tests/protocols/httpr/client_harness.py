@@ -138,7 +138,7 @@ class Client:
         return self.ask(Command.PUSH, *bodies, transaction_id=batch, **fields)
 
     def pull_later(self, completed: int | None = None, outcome: Outcome = COMMIT, **fields: Any) -> int:
-        """PULL, with or without a word about earlier batches."""
+        """Send a PULL later, with or without the outcome of earlier batches."""
         if completed is not None:
             fields |= {"completed": completed, "outcome": outcome}
         return self.ask_later(Command.PULL, **fields)

@@ -1,4 +1,4 @@
-"""Facts in memory and on disk: what is rebuilt from the rows equals what was live."""
+"""Tests facts in memory and on disk: what is rebuilt from the rows equals what was live."""
 
 from __future__ import annotations
 

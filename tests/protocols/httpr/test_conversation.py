@@ -1,4 +1,5 @@
-"""A client and a server, and a network that hypothesis plays: exactly once and in order, whatever it does.
+"""Tests a client and a server, and a network that hypothesis plays: exactly once and in order, whatever it
+does.
 
     near (client) --requests--> flying --> far (server)        old: requests that the client has given up,
                   <-responses-- back  <--                      which may still arrive

@@ -1,4 +1,4 @@
-"""Header fields as a message."""
+"""Tests header fields as a message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A message as header fields, and both ways."""
+"""Tests a message as header fields, and both ways."""
 
 from __future__ import annotations
 

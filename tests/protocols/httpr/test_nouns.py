@@ -1,4 +1,4 @@
-"""Channels as a noun: what is declared is what the views and the machine know."""
+"""Tests channels as a noun: what is declared is what the views and the machine know."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HTTPR as a protocol beside the manager: what it claims is what its machine handles."""
+"""Tests HTTPR as a protocol beside the manager: what it claims is what its machine handles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reason of an error as a sentence: written by our server, read by our client."""
+"""Tests the reason of an error as a sentence: written by our server, read by our client."""
 
 from __future__ import annotations
 

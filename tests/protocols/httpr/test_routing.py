@@ -1,4 +1,4 @@
-"""Names of agents and their queues: what is ours, what is passed on, and what is not known."""
+"""Tests names of agents and their queues: what is ours, what is passed on, and what is not known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Batches in doubt and batches that come: every case of the two tables."""
+"""Tests batches in doubt and batches that come: every case of the two tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Our client agent and our server agent over a bad network: nothing is lost, doubled or reordered."""
+"""Tests our client agent and our server agent over a bad network: nothing is lost, doubled or reordered."""
 
 from __future__ import annotations
 

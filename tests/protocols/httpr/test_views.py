@@ -1,4 +1,4 @@
-"""Pictures of channels for people."""
+"""Tests records of channels for administrators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions as a noun: what is declared is what the views know."""
+"""Tests sessions as a noun: what is declared is what the views know."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pings: requests are answered as a session would be, and responses belong to one request."""
+"""Tests pings: requests are answered as a session would be, and responses belong to one request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MQQB as a protocol of a queue manager."""
+"""Tests MQQB as a protocol of a queue manager."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records of sessions and streams for administrators."""
+"""Tests records of sessions and streams for administrators."""
 
 from __future__ import annotations
 

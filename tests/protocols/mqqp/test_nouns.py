@@ -1,4 +1,4 @@
-"""Associations as a noun: what is declared is what the views and the machine know."""
+"""Tests associations as a noun: what is declared is what the views and the machine know."""
 
 from __future__ import annotations
 

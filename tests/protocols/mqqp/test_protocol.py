@@ -1,4 +1,4 @@
-"""MQQP as a protocol beside the manager: what it claims is what its machine handles."""
+"""Tests MQQP as a protocol beside the manager: what it claims is what its machine handles."""
 
 from __future__ import annotations
 

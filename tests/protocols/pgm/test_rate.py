@@ -1,4 +1,4 @@
-"""The rate of a source."""
+"""Tests the rate of a source."""
 
 from __future__ import annotations
 

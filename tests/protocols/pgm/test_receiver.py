@@ -1,4 +1,4 @@
-"""A receiver and its sessions: who is followed, and who is forgotten."""
+"""Tests a receiver and its sessions: who is followed, and who is forgotten."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""APDUs that wait at a source: an APDU that was begun is not withdrawn."""
+"""Tests APDUs that wait at a source: an APDU that was begun is not withdrawn."""
 
 from __future__ import annotations
 

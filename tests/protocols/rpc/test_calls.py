@@ -1,4 +1,4 @@
-"""The calls of an accepted connection: what becomes of each fragment."""
+"""Tests the calls of an accepted connection: what becomes of each fragment."""
 
 from __future__ import annotations
 

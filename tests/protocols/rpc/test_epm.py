@@ -1,4 +1,4 @@
-"""The endpoint mapper: golden bytes, searches in pages, and requests that are refused."""
+"""Tests the endpoint mapper: golden bytes, searches in pages, and requests that are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bytes into PDUs, fragments into stubs, and stubs into fragments."""
+"""Tests bytes into PDUs, fragments into stubs, and stubs into fragments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The management interface: its five methods in both transfer syntaxes."""
+"""Tests the management interface: its five methods in both transfer syntaxes."""
 
 from __future__ import annotations
 

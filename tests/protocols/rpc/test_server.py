@@ -1,4 +1,4 @@
-"""One accepted connection: binds, alter_contexts, authentication, associations, and what ends it."""
+"""Tests one accepted connection: binds, alter_contexts, authentication, associations, and what ends it."""
 
 from __future__ import annotations
 

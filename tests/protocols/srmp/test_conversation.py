@@ -1,4 +1,4 @@
-"""Managers that talk: all that one posts goes to the other, byte for byte."""
+"""Tests managers that talk: all that one posts goes to the other, byte for byte."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""URLs in place of others."""
+"""Tests URLs in place of others."""
 
 from __future__ import annotations
 

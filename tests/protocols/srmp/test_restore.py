@@ -1,4 +1,4 @@
-"""Two managers of which one is restored from a backup: what arrives afterwards, once and in order."""
+"""Tests two managers of which one is restored from a backup: what arrives afterwards, once and in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Two managers and restores on either side: nothing is doubled, out of order, or lost without a report."""
+"""Tests two managers and restores on either side: nothing is doubled, out of order, or lost without a
+report.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""XML signatures made and verified: each check, each algorithm, each byte that could be another."""
+"""Tests XML signatures made and verified: each check, each algorithm, each byte that could be another."""
 
 from __future__ import annotations
 

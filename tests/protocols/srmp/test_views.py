@@ -1,4 +1,4 @@
-"""Pictures of streams for people."""
+"""Tests records of streams for administrators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Replies to clients that cannot be reached: on the response to their request, or to a MakeConnection."""
+"""Tests replies to clients that cannot be reached: on the response to their request, or to a
+MakeConnection.
+"""
 
 from __future__ import annotations
 

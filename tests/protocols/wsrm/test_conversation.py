@@ -1,4 +1,4 @@
-"""Managers that talk: all that one posts goes to the other, byte for byte, in every dialect."""
+"""Tests managers that talk: all that one posts goes to the other, byte for byte, in every dialect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Messages outside any sequence: refused with WSRMRequired, taken where an endpoint says so, or replies."""
+"""Tests messages outside any sequence: refused with WSRMRequired, taken where an endpoint says so, or
+replies.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""WS-RM as a protocol beside the manager: what it claims is what its machine handles."""
+"""Tests WS-RM as a protocol beside the manager: what it claims is what its machine handles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Responses: where they go, and their statuses."""
+"""Tests responses: where they go, and their statuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of endpoints: `wsrm://host/path`, and those of sequences that clients offered."""
+"""Tests names of endpoints: `wsrm://host/path`, and those of sequences that clients offered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings: patterns of names, and values that make no sense."""
+"""Tests settings: patterns of names, and values that make no sense."""
 
 from __future__ import annotations
 

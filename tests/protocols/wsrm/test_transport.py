@@ -1,4 +1,4 @@
-"""Envelopes that leave by themselves: to a URL, into a mailbox, or nowhere."""
+"""Tests envelopes that are no responses: they go to a URL, into a mailbox, or are dropped."""
 
 from __future__ import annotations
 

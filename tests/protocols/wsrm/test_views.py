@@ -1,4 +1,4 @@
-"""Pictures of sequences for people."""
+"""Tests records of sequences for administrators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events of the directory: what an administrator writes holds at once."""
+"""Tests events of the directory: what an administrator writes holds at once."""
 
 from __future__ import annotations
 

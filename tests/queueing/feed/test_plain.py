@@ -1,4 +1,4 @@
-"""Rows of positions as columns: rows that are alike, and any others."""
+"""Tests rows of positions as columns: rows that are alike, and any others."""
 
 from __future__ import annotations
 

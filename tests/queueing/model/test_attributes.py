@@ -1,4 +1,4 @@
-"""The rare attributes of a message: a message that has none of them stores nothing of them."""
+"""Tests the rare attributes of a message: a message that has none of them stores nothing of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Large bodies: pieces are stored, owned by a message and deleted with it; no row is left."""
+"""Tests large bodies: pieces are stored, owned by a message and deleted with it; no row is left."""
 
 from __future__ import annotations
 

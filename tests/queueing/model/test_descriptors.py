@@ -1,4 +1,4 @@
-"""The sharing matrix of [MS-MQDMPR] 3.1.7.1.5, cell by cell, and what each access allows."""
+"""Tests the sharing matrix of [MS-MQDMPR] 3.1.7.1.5, cell by cell, and what each access allows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Message and MessagePosition: every attribute of [MS-MQDMPR] 3.1.1.11 and 3.1.1.12, and their limits."""
+"""Tests message and MessagePosition: every attribute of [MS-MQDMPR] 3.1.1.11 and 3.1.1.12, and their
+limits.
+"""
 
 from __future__ import annotations
 

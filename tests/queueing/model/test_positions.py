@@ -1,4 +1,4 @@
-"""MessagePosition.State: the table has an entry for every state and every event."""
+"""Tests MessagePosition.State: the table has an entry for every state and every event."""
 
 from __future__ import annotations
 

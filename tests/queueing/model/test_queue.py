@@ -1,4 +1,4 @@
-"""Queue and QueueManager: every attribute of [MS-MQDMPR] 3.1.1.1 and 3.1.1.2 with its default."""
+"""Tests queue and QueueManager: every attribute of [MS-MQDMPR] 3.1.1.1 and 3.1.1.2 with its default."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Enqueue Message, [MS-MQDMPR] 3.1.7.1.9: quotas, identity, order, the time to reach the queue."""
+"""Tests Enqueue Message, [MS-MQDMPR] 3.1.7.1.9: quotas, identity, order, the time to reach the queue."""
 
 from __future__ import annotations
 

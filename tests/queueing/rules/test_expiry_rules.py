@@ -1,4 +1,4 @@
-"""TimeToBeReceived, [MS-MQDMPR] 3.1.2.4 and 3.1.7.2.7: before, at, after; locked, in a transaction."""
+"""Tests TimeToBeReceived, [MS-MQDMPR] 3.1.2.4 and 3.1.7.2.7: before, at, after; locked, in a transaction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Receive, peek, browse, and the two halves of a two-phase read: [MS-MQDMPR] 3.1.7.1.10 to .15."""
+"""Tests receive, peek, browse, and the two halves of a two-phase read: [MS-MQDMPR] 3.1.7.1.10 to .15."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read Message By Lookup Identifier, [MS-MQDMPR] 3.1.7.1.13 and 3.1.7.3.3."""
+"""Tests Read Message By Lookup Identifier, [MS-MQDMPR] 3.1.7.1.13 and 3.1.7.3.3."""
 
 from __future__ import annotations
 

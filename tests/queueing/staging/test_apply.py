@@ -1,4 +1,4 @@
-"""Facts of staging, each alone: they change memory and the rows in equal ways."""
+"""Tests facts of staging, each alone: they change memory and the rows in equal ways."""
 
 from __future__ import annotations
 

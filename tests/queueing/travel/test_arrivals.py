@@ -1,4 +1,4 @@
-"""Messages from other managers: which are taken, which are refused and why."""
+"""Tests messages from other managers: which are taken, which are refused and why."""
 
 from __future__ import annotations
 

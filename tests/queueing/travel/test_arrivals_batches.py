@@ -1,4 +1,4 @@
-"""Batches from other managers: all their messages are taken, each into its queue, or none is."""
+"""Tests batches from other managers: all their messages are taken, each into its queue, or none is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Dispatch: which message is sent next, one at a time for each destination, and how its transfer ends."""
+"""Tests dispatch: which message is sent next, one at a time for each destination, and how its transfer
+ends.
+"""
 
 from __future__ import annotations
 

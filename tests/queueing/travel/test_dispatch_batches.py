@@ -1,4 +1,6 @@
-"""Queues whose carrier takes batches: the carrier is notified once that messages wait, until it looks."""
+"""Tests queues whose carrier takes batches: the carrier is notified once that messages wait, until it
+looks.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queues that listen to multicast addresses: what they get, and how protocols get the addresses."""
+"""Tests queues that listen to multicast addresses: what they get, and how protocols get the addresses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The loop-back: through an outgoing queue and back into a queue of our own."""
+"""Tests the loop-back: through an outgoing queue and back into a queue of our own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Holds: messages that a carrier takes stay locked in their queue until it reports the outcome."""
+"""Tests holds: messages that a carrier takes stay locked in their queue until it reports the outcome."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Responses that cannot be used: they count as none (F-11), so our client asks what became of its batches.
+"""Tests responses that cannot be used: they count as none (F-11), so our client asks what became of its
+batches.
 
 Nothing of it is stored or settled.  When the responses are valid again, each message is there once.
 """

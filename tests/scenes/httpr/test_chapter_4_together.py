@@ -1,4 +1,4 @@
-"""The exchanges of chapter 4, 4.1 to 4.9: our client agent exchanges messages with our server agent.
+"""Tests the exchanges of chapter 4, 4.1 to 4.9: our client agent exchanges messages with our server agent.
 
 What both write down stands in one list, in the order it happened: neither says anything that it did not write
 before, so whatever fails in between, each message is on exactly one side or known to be in doubt.

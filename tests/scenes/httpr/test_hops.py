@@ -1,4 +1,4 @@
-"""Messages over more than one agent: each hop is a channel of its own, and no hop changes a message.
+"""Tests messages over more than one agent: each hop is a channel of its own, and no hop changes a message.
 
 Each hop counts itself in a field of ours, behind those that came.
 

@@ -1,4 +1,4 @@
-"""Peers that send nonsense, from seeds: well-formed, and in no order that makes sense.
+"""Tests peers that send nonsense, from seeds: well-formed, and in no order that makes sense.
 
 Our agents keep working with any of this; disk and memory stay equal; a message of ours
 leaves only for a batch that was said to be committed, or for the dead letters.

@@ -1,4 +1,6 @@
-"""HTTPR on real sockets, where the scenario is about HTTP: proxies, bad bodies, connections that break."""
+"""Tests HTTPR on real sockets, where the scenario is about HTTP: proxies, bad bodies, connections that
+break.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,7 @@ async def ask(client: Wire, data: bytes) -> list[str]:
     return to_lines(body)
 
 
-# -- a proxy that keeps what it may
+# -- a caching proxy
 
 
 class CachingProxy:
@@ -106,7 +108,7 @@ def test_two_identical_requests_both_reach_the_server_through_a_caching_proxy(tm
     on_a_server(tmp_path, scene)
 
 
-# -- what is wrong
+# -- wrong requests
 
 
 @pytest.mark.httpr("T47", "T34", "T35")

@@ -1,4 +1,4 @@
-"""Stores that are restored from a backup, on either side of a channel: all losses are reported.
+"""Tests stores that are restored from a backup, on either side of a channel: all losses are reported.
 
 What cannot be known is in a dead-letter queue with the reason.
 """

@@ -1,4 +1,4 @@
-"""SOAP over HTTPR: a request and its answer through queues, each of them exactly once."""
+"""Tests SOAP over HTTPR: a request and its answer through queues, each of them exactly once."""
 
 from __future__ import annotations
 

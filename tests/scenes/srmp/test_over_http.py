@@ -1,4 +1,4 @@
-"""Error cases from end to end: bytes on a socket, a status, nothing stored, and a word in the log."""
+"""Tests error cases from end to end: bytes on a socket, a status, nothing stored, and a word in the log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exchanges that [MC-MQSRM] prints in section 4, played with our managers on both sides.
+"""Tests the exchanges that [MC-MQSRM] prints in section 4, played with our managers on both sides.
 
 What machine1 sends there comes to ours as it is printed, and what machine2 answers leaves ours with
 these elements: names, and all values but those that a manager chooses (its identifiers and its clock).

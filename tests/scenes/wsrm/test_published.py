@@ -1,4 +1,4 @@
-"""The seven messages of [MS-WSRVCRM] 4, seen from both roles, in every dialect.
+"""Tests the seven messages of [MS-WSRVCRM] 4, seen from both roles, in every dialect.
 
 The destination has room for two messages and its application is away; the source has three messages.
 

@@ -1,4 +1,6 @@
-"""The settings of seeds: every window, version and timer comes up, and what must not be forgotten is not."""
+"""Tests the settings of seeds: every window, version and timer comes up, and what must not be forgotten is
+not.
+"""
 
 from __future__ import annotations
 

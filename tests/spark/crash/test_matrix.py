@@ -1,4 +1,4 @@
-"""The whole matrix: everyone who can fall, at every place, each in another batch of one query.
+"""Tests the whole matrix: everyone who can fall, at every place, each in another batch of one query.
 
 A fall of one is over before the next begins, so one query takes all four; who falls in which batch changes
 from place to place, so that everyone falls in the first, a middle and the last batch.

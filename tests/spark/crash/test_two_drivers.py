@@ -1,4 +1,4 @@
-"""Two drivers of one query at once: one that was given up, and does not know it, and the one after it.
+"""Tests two drivers of one query at once: one that was given up, and does not know it, and the one after it.
 
 Both run the batches in their order, stage and publish them, and take back what they staged when Spark tells
 them to.  However their steps mix, every row is there once and in order.

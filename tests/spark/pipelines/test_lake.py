@@ -1,4 +1,4 @@
-"""The lake in one session: run twice, finished after a crash, right with late files, nothing lost."""
+"""Tests the lake in one session: run twice, finished after a crash, right with late files, nothing lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two transfer syntaxes and their byte orders."""
+"""Tests the two transfer syntaxes and their byte orders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The PDUs of a call."""
+"""Tests the PDUs of a call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The 16 bytes that open every PDU."""
+"""Tests the 16 bytes that open every PDU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The identifiers of interfaces and of transfer syntaxes."""
+"""Tests the identifiers of interfaces and of transfer syntaxes."""
 
 from __future__ import annotations
 

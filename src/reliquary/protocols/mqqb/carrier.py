@@ -60,7 +60,7 @@ def check(state: State, name: SingleName, message: Message, *, in_transaction: b
         )
     if name.path.casefold() == _ORDER_QUEUE:
         raise UsageError(f"{name} takes acknowledgements of queue managers only")
-    if ";" in name.path:  # its manager would refuse the message, without a word if none was asked for
+    if ";" in name.path:  # its manager would refuse it, and report that only if asked to
         raise UsageError(f"{name} is a subqueue, a journal or a system queue: messages are sent to queues")
     # SECOND STAGE (QB-163, QB-288, QB-289, QB-305): keys of other managers, and caches of them, come
     # with their directory.  A message that would need one is never sent: it is refused here or before

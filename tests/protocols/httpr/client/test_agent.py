@@ -1,4 +1,4 @@
-"""The client agent: what starts its requests, and which responses it ignores."""
+"""Tests the client agent: what starts its requests, and which responses it ignores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GET-RESPONDER-INFO at the client: sessions, capabilities, and where a responder is found."""
+"""Tests GET-RESPONDER-INFO at the client: sessions, capabilities, and where a responder is found."""
 
 from __future__ import annotations
 

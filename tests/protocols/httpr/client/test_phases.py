@@ -1,4 +1,4 @@
-"""The phases of a channel that we drive: every case, and what must never happen."""
+"""Tests the phases of a channel that we drive: every case, and what must never happen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages that we fetch: what is taken, what is refused, and how often we ask."""
+"""Tests messages that we fetch: what is taken, what is refused, and how often we ask."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Batches of our messages: their ids, their sizes, whose turn it is, and what is too large."""
+"""Tests batches of our messages: their ids, their sizes, whose turn it is, and what is too large."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The search for a refused message: smaller batches, until the peer has taken all the others."""
+"""Tests the search for a refused message: smaller batches, until the peer has taken all the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Headers of requests and responses, both ways."""
+"""Tests headers of requests and responses, both ways."""
 
 from __future__ import annotations
 

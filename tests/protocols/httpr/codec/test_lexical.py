@@ -1,4 +1,4 @@
-"""Ids, dates, words and folded lines, both ways."""
+"""Tests ids, dates, words and folded lines, both ways."""
 
 from __future__ import annotations
 

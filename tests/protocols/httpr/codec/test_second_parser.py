@@ -1,4 +1,4 @@
-"""Our reader and a parser that shares no code with it: both read and refuse alike."""
+"""Tests our reader and a parser that shares no code with it: both read and refuse alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The server agent: requests that cannot be read, and what a restart knows after each step."""
+"""Tests the server agent: requests that cannot be read, and what a restart knows after each step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GET-RESPONDER-INFO at the server: a session, or none."""
+"""Tests GET-RESPONDER-INFO at the server: a session, or none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Batches that are fetched: what is in them, how long they wait, what becomes of one that was not sent."""
+"""Tests batches that are fetched: what is in them, how long they wait, what becomes of one that was not
+sent.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors: each number has its row, and each refusal of the manager its number."""
+"""Tests errors: each number has its row, and each refusal of the manager its number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""REPORT: what it settles, what it forgets, and in which order."""
+"""Tests REPORT: what it settles, what it forgets, and in which order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers as bytes: those that the vectors print."""
+"""Tests answers as bytes: those that the vectors print."""
 
 from __future__ import annotations
 

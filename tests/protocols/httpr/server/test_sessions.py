@@ -1,4 +1,4 @@
-"""Sessions: begun, agreed, idle, ended, and forgotten by a crash."""
+"""Tests sessions: begun, agreed, idle, ended, and forgotten by a crash."""
 
 from __future__ import annotations
 

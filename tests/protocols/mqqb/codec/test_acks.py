@@ -1,4 +1,4 @@
-"""Order and final acknowledgements: user messages to the order queue."""
+"""Tests order and final acknowledgements: user messages to the order queue."""
 
 from __future__ import annotations
 

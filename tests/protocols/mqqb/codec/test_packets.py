@@ -1,4 +1,4 @@
-"""Any packet of a session: the codec and a decoder that shares no code with it read it alike."""
+"""Tests any packet of a session: the codec and a decoder that shares no code with it read it alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sample of [MS-MQQB] 4, byte for byte, with its printed mistakes (vectors/ORIGIN.md)."""
+"""Tests the sample of [MS-MQQB] 4, byte for byte, with its printed mistakes (vectors/ORIGIN.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Order and final acknowledgements of this manager."""
+"""Tests order and final acknowledgements of this manager."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Order and final acknowledgements of the peer."""
+"""Tests order and final acknowledgements of the peer."""
 
 from __future__ import annotations
 

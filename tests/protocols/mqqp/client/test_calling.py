@@ -1,4 +1,4 @@
-"""Calls: their numbers, their times, and what is forgotten with them."""
+"""Tests calls: their numbers, their times, and what is forgotten with them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cursors and purges of queues of other managers."""
+"""Tests cursors and purges of queues of other managers."""
 
 from __future__ import annotations
 

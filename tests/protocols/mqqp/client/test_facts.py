@@ -1,4 +1,4 @@
-"""Facts of the client: all of them must outlive a crash."""
+"""Tests facts of the client: all of them must outlive a crash."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of links and tasks."""
+"""Tests the tables of links and tasks."""
 
 from __future__ import annotations
 

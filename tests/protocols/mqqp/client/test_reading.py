@@ -1,4 +1,4 @@
-"""The first half of a read: what the server is asked, and what becomes of its message."""
+"""Tests the first half of a read: what the server is asked, and what becomes of its message."""
 
 from __future__ import annotations
 

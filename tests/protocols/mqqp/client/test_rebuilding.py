@@ -1,4 +1,4 @@
-"""Messages and their places, from packets."""
+"""Tests messages and their places, from packets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Requests of applications about queues of other managers: the remote queue must look like one of ours."""
+"""Tests requests of applications about queues of other managers: the remote queue must look like one of
+ours.
+"""
 
 from __future__ import annotations
 

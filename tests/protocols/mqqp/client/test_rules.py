@@ -1,4 +1,4 @@
-"""The client role as tables."""
+"""Tests the client role as tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests of applications, from their beginning to their answer."""
+"""Tests requests of applications, from their beginning to their answer."""
 
 from __future__ import annotations
 

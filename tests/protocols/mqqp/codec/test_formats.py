@@ -1,4 +1,4 @@
-r"""QUEUE_FORMAT: names of all kinds both ways, and structures that contradict themselves."""
+r"""Tests QUEUE_FORMAT: names of all kinds both ways, and structures that contradict themselves."""
 
 from __future__ import annotations
 

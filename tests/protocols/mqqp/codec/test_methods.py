@@ -1,4 +1,4 @@
-"""Numbers with a range attribute."""
+"""Tests numbers with a range attribute."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stub vectors of [MS-MQQP], both ways, in both transfer syntaxes."""
+"""Tests stub vectors of [MS-MQQP], both ways, in both transfer syntaxes."""
 
 from __future__ import annotations
 

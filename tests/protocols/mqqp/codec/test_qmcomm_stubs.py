@@ -1,4 +1,4 @@
-"""The stubs of qmcomm, both ways, in both transfer syntaxes."""
+"""Tests the stubs of qmcomm, both ways, in both transfer syntaxes."""
 
 from __future__ import annotations
 

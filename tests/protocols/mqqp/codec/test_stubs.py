@@ -1,4 +1,6 @@
-"""Stubs of all methods: read back, equal to a second encoder in both byte orders, and refused when wrong."""
+"""Tests stubs of all methods: read back, equal to a second encoder in both byte orders, and refused when
+wrong.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests to the queue manager have numbers of their own, and each answer finds what asked."""
+"""Requests to the queue manager have numbers of their own, and each answer is matched to its request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RemoteReadState: the table answers every case."""
+"""Tests RemoteReadState: the table answers every case."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RemoteQMPurgeQueue: what is available goes, what is locked goes when it comes back."""
+"""Tests RemoteQMPurgeQueue: what is available goes, what is locked goes when it comes back."""
 
 from __future__ import annotations
 

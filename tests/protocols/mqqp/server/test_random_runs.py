@@ -1,4 +1,4 @@
-"""Several clients with random calls, rundowns and restarts, against a simple model.
+"""Tests several clients with random calls, rundowns and restarts, against a simple model.
 
 The model knows which messages were sent, which were acknowledged, and who has which one.  A message is always
 in one place: available, locked by one reader, or gone.  None is lost, and none is handed to two readers.

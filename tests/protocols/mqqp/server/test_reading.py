@@ -1,4 +1,4 @@
-"""RemoteQMStartReceive and its two sisters: checks in their order, peeks, receives, waits, lookups."""
+"""Tests RemoteQMStartReceive and its two sisters: checks in their order, peeks, receives, waits, lookups."""
 
 from __future__ import annotations
 

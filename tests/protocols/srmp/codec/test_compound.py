@@ -1,4 +1,4 @@
-"""Bodies of POSTs and APDUs, byte for byte."""
+"""Tests bodies of POSTs and APDUs, byte for byte."""
 
 from __future__ import annotations
 

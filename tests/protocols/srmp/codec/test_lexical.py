@@ -1,4 +1,4 @@
-"""Numbers, GUIDs, dates and identifiers, both ways."""
+"""Tests numbers, GUIDs, dates and identifiers, both ways."""
 
 from __future__ import annotations
 

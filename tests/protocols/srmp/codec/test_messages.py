@@ -1,4 +1,4 @@
-"""Messages as envelopes and back, attribute by attribute."""
+"""Tests messages as envelopes and back, attribute by attribute."""
 
 from __future__ import annotations
 

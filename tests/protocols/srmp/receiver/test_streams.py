@@ -1,4 +1,4 @@
-"""Streams that come in: in order, once, and receipted."""
+"""Tests streams that come in: in order, once, and receipted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A stream of an older era: what goes again, what waits, and what is given up."""
+"""Tests a stream of an older era: what goes again, what waits, and what is given up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OutgoingTransferInfo: what the manager shows of a stream."""
+"""Tests OutgoingTransferInfo: what the manager shows of a stream."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The session of an outgoing queue: open, closed, on hold, offline."""
+"""Tests the session of an outgoing queue: open, closed, on hold, offline."""
 
 from __future__ import annotations
 

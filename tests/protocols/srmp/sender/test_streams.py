@@ -1,4 +1,4 @@
-"""A stream that goes out: numbers, gaps, and what goes again."""
+"""Tests a stream that goes out: numbers, gaps, and what goes again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Header blocks: what peers write otherwise than the specifications is taken, the rest is refused."""
+"""Tests header blocks: what peers write otherwise than the specifications is taken, the rest is refused."""
 
 from __future__ import annotations
 

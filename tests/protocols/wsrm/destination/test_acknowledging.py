@@ -1,4 +1,4 @@
-"""Acknowledgements: when they leave, where they go, what they say."""
+"""Tests acknowledgements: when they leave, where they go, what they say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CreateSequence, and sequences that our source offered."""
+"""Tests CreateSequence, and sequences that our source offered."""
 
 from __future__ import annotations
 

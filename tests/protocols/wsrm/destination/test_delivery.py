@@ -1,4 +1,4 @@
-"""Buffered messages: as one batch, without room, and at the end of their sequence."""
+"""Tests buffered messages: as one batch, without room, and at the end of their sequence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Buffer Remaining: the events of [MS-WSRVCRM] 3.1.7, and the room of queues."""
+"""Tests Buffer Remaining: the events of [MS-WSRVCRM] 3.1.7, and the room of queues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages of sequences: taken, buffered, dropped, refused."""
+"""Tests messages of sequences: taken, buffered, dropped, refused."""
 
 from __future__ import annotations
 

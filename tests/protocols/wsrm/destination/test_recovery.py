@@ -1,4 +1,4 @@
-"""The destination in another process."""
+"""Tests the destination in another process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replies: their names, and what they relate to."""
+"""Tests replies: their names, and what they relate to."""
 
 from __future__ import annotations
 

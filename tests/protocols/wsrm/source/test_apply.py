@@ -1,4 +1,4 @@
-"""Each fact in memory and as rows: what is rebuilt equals what is live."""
+"""Tests each fact in memory and as rows: what is rebuilt equals what is live."""
 
 from __future__ import annotations
 

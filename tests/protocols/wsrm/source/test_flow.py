@@ -1,4 +1,4 @@
-"""Flow control at the source: the table of [MS-WSRVCRM] 3.2, and the window beside it."""
+"""Tests flow control at the source: the table of [MS-WSRVCRM] 3.2, and the window beside it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sequences that clients offered: replies on responses, MakeConnection, clients that listen."""
+"""Tests sequences that clients offered: replies on responses, MakeConnection, clients that listen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exactly once and in order, over a faulty network and restarts of both sides."""
+"""Tests exactly once and in order, over a faulty network and restarts of both sides."""
 
 from __future__ import annotations
 

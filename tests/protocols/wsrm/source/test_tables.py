@@ -1,4 +1,4 @@
-"""The keys of the rows, and what old rows read as."""
+"""Tests the keys of the rows, and what old rows read as."""
 
 from __future__ import annotations
 

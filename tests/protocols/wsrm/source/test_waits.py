@@ -1,4 +1,4 @@
-"""The wait for an acknowledgement: it doubles, and its timer is not set for each acknowledgement."""
+"""Tests the wait for an acknowledgement: it doubles, and its timer is not set for each acknowledgement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The settings of a manager that takes part in a directory."""
+"""Tests the settings of a manager that takes part in a directory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Directory objects: every attribute with its default and its range."""
+"""Tests directory objects: every attribute with its default and its range."""
 
 from __future__ import annotations
 

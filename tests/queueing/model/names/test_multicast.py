@@ -1,4 +1,4 @@
-"""Multicast addresses: how they are parsed and refused."""
+"""Tests multicast addresses: how they are parsed and refused."""
 
 from __future__ import annotations
 

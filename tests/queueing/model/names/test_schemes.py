@@ -1,4 +1,4 @@
-"""The words after DIRECT=, also those that a protocol registers."""
+"""Tests the words after DIRECT=, also those that a protocol registers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The moment before which no expiry row lies."""
+"""Tests the time before which no expiry row exists."""
 
 from __future__ import annotations
 

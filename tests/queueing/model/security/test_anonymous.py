@@ -1,4 +1,4 @@
-"""The acts of anonymous clients that no access list decides: a manager with users allows none."""
+"""Tests the acts of anonymous clients that no access list decides: a manager with users allows none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Principals: the SIDs by which an access list can name a user, and the SIDs of domain users."""
+"""Tests principals: the SIDs by which an access list can name a user, and the SIDs of domain users."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rights, the evaluation of an access list, and the list of a new queue."""
+"""Tests rights, the evaluation of an access list, and the list of a new queue."""
 
 from __future__ import annotations
 

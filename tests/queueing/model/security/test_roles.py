@@ -1,4 +1,4 @@
-"""Roles: what each may do on every queue, and that an access list can take it back."""
+"""Tests roles: what each may do on every queue, and that an access list can take it back."""
 
 from __future__ import annotations
 

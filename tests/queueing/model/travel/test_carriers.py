@@ -1,4 +1,4 @@
-"""The registry of carriers: which carrier a destination has, and which carrier a signal is for."""
+"""Tests the registry of carriers: which carrier a destination has, and which carrier a signal is for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The states of an outgoing queue, and the history of its connections."""
+"""Tests the states of an outgoing queue, and the history of its connections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The signals between the manager and a carrier."""
+"""Tests the signals between the manager and a carrier."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of numbers: groups, merges, and their bytes."""
+"""Tests tables of numbers: groups, merges, and their bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Buckets: every message is in one, and the flow does not depend on how they are cut."""
+"""Tests buckets: every message is in one, and the flow does not depend on how they are cut."""
 
 from __future__ import annotations
 

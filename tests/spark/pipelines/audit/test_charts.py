@@ -1,4 +1,4 @@
-"""Charts: well-formed, with their data escaped."""
+"""Tests charts: well-formed, with their data escaped."""
 
 from __future__ import annotations
 

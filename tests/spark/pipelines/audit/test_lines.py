@@ -1,4 +1,4 @@
-"""Lines: who was overtaken, in one bucket or over several."""
+"""Tests lines: who was overtaken, in one bucket or over several."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bits of a mask: events have their own numbers, and no other bit is an event or two things."""
+"""Tests the bits of a mask: events have their own numbers, and no other bit is an event or two things."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Passages: a message that left, beside the events of each other manager."""
+"""Tests passages: a message that left, beside the events of each other manager."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page: escaped, whole without network, for no findings and for very many."""
+"""Tests the page: escaped, whole without network, for no findings and for very many."""
 
 from __future__ import annotations
 

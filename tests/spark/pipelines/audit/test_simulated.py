@@ -1,4 +1,4 @@
-"""The simulator's own histories: healthy seeds have no finding, and one forgotten message is found.
+"""Tests the simulator's own histories: healthy seeds have no finding, and one forgotten message is found.
 
 The reference looks at each world by itself; the audit at many of them in one run.
 """

@@ -1,4 +1,4 @@
-"""Increments: files in any order and any number of runs give what one run over all of them gives."""
+"""Tests increments: files in any order and any number of runs give what one run over all of them gives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Streams: verdicts, percentiles, and where findings are counted."""
+"""Tests streams: verdicts, percentiles, and where findings are counted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Traces: two sets of events merge into what both together give, and files keep them."""
+"""Tests traces: two sets of events merge into what both together give, and files keep them."""
 
 from __future__ import annotations
 

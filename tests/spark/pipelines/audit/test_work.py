@@ -1,4 +1,4 @@
-"""Work that Spark spreads: each file once, each item once, and refusals as they are."""
+"""Tests work that Spark spreads: each file once, each item once, and refusals as they are."""
 
 from __future__ import annotations
 

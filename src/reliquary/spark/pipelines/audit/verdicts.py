@@ -42,7 +42,7 @@ class Reason(StrEnum):
 
 _SENTENCES: Final[Mapping[Reason, str]] = {
     Reason.NO_HISTORY: "the history of the destination was not given, or no --route says which manager it is",
-    Reason.TOO_RECENT: "the history of the manager that must tell does not reach far enough yet",
-    Reason.TOO_OLD: "the history of the manager that must tell begins later",
-    Reason.MISSING: "events are missing in the history of the manager that must tell",
+    Reason.TOO_RECENT: "the history of the manager that would have the answer does not reach far enough yet",
+    Reason.TOO_OLD: "the history of the manager that would have the answer begins later",
+    Reason.MISSING: "events are missing in the history of the manager that would have the answer",
 }

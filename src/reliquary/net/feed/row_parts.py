@@ -29,7 +29,6 @@ FIELDS: Final = 9
 HEAD: Final = bytes([0x90 + FIELDS, 0x92, 0xC4, 16])
 """The first bytes of each row: an array that begins with an identifier, whose first element has 16 bytes."""
 HEAD_BYTES: Final = len(HEAD) + 16
-TAIL_FIELDS: Final = 6
 
 _WRONG: Final = -1
 _PLACE: Final = pa.int32()

@@ -98,17 +98,7 @@ class CoveredInterval:
     begins: int = 0
     """The time of its first event."""
 
-    def uncovered(self, since: int, until: int) -> Reason | None:
-        """Return the reason why this interval is not covered; None if it is."""
-        if until > self.until:
-            return Reason.TOO_RECENT
-        if self.since is not None and since < self.since:
-            return Reason.TOO_OLD
-        if any(begin <= until and end >= since for begin, end in self.holes):
-            return Reason.MISSING
-        return None
-
-    def all_uncovered(self, since: Ints, until: Ints) -> Ints:
+    def uncovered(self, since: Ints, until: Ints) -> Ints:
         """Return the reasons why these intervals are not covered, as indexes of REASONS; -1 if one is."""
         why = np.full(len(since), -1, np.int64)
         for begin, end in self.holes:

@@ -85,7 +85,7 @@ def _reasons(table: Table, known: Knowledge) -> Ints:
             if its is None:
                 why[chosen] = _NO_HISTORY
             else:
-                why[chosen] = its.all_uncovered(table["since"][chosen], table["until"][chosen])
+                why[chosen] = its.uncovered(table["since"][chosen], table["until"][chosen])
     return why
 
 

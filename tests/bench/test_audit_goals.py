@@ -20,3 +20,7 @@ def test_time_and_memory_are_judged_by_the_goals() -> None:
 
 def test_a_small_history_has_no_goal_for_its_time() -> None:
     assert judged(cost(90, 900, events=1000), cost(90, 100)) == ["MB: 900.0, goal 1,500: met"]
+
+
+def test_a_history_with_lost_messages_has_the_goals_of_its_size() -> None:
+    assert len(judged(cost(9, 900, events=GOAL_EVENTS - 16), cost(1, 900))) == 3

@@ -61,7 +61,10 @@ def test_a_pattern_takes_in_queues_that_come_later_and_shares_the_limit(desk: De
     assert by_queue == {first: numbered("a", 0, 9), second: numbered("b", 0, 2), third: numbered("c", 0, 3)}
 
 
-@pytest.mark.parametrize(("harm", "fault"), [("forget", "ConsumerMissing"), ("replace", "QueueReplaced")])
+@pytest.mark.parametrize(
+    ("harm", "fault"),
+    [pytest.param("forget", "ConsumerMissing", marks=pytest.mark.long), ("replace", "QueueReplaced")],
+)
 def test_a_loss_stops_the_query_and_with_leave_it_goes_on(desk: Desk, harm: str, fault: str) -> None:
     queue = desk.queue("lossy", numbered("a", 0, 3))
     assert desk.run(desk.stream(queue), "files") == [3]

@@ -8,6 +8,7 @@ import pytest
 
 from reliquary.console import latest_events
 from reliquary.console.latest_events import read_latest_events
+from reliquary.console.message_lines import find_identifier
 from reliquary.server.history_options import HistoryOptions
 from tests.console.harness import Harness, play
 from tests.console.test_trace import first_id
@@ -26,14 +27,17 @@ def test_the_latest_events_come_from_files_and_from_the_store_each_once(
         await harness.data.request("POST", "/api/v1/queues/orders/receive")
         found = await read_latest_events(opened)
         assert found[1:] == in_files
-        assert [(each.message, each.line.event) for each in found] == [
+        assert [(each.identifier, each.line.event) for each in found] == [
             (identifier, "received"),
             (identifier, "accepted"),
         ]
         monkeypatch.setattr(latest_events, "MOST", 1)
-        assert await read_latest_events(opened) == found[:1]
+        newest = [found[0]._replace(identifier="")]
+        assert await read_latest_events(opened) == newest, "no event that was read names the identifier"
         await harness.ok("POST", "/history/export", {})
-        assert await read_latest_events(opened) == found[:1]
+        assert await read_latest_events(opened) == newest
+        assert await find_identifier(opened, found[0].number or 0) == identifier
+        assert await find_identifier(opened, 10**9) == ""
 
     play(tmp_path, scene, history=HistoryOptions(every=3600))
 

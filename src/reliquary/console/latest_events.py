@@ -2,10 +2,9 @@
 
     the newest rows of the store    --.
     the newest files of the history --+--> the events with the highest numbers, the newest first
-                                                 '--> the identifiers of their messages
 
-Few rows and few files are read for the events, however long the history is.  Later events of a message do not
-name its identifier: it is searched for as the lines of a message are.
+Few rows and few files are read, however long the history is.  Only the first event of a message names its
+identifier, so an event may have the number of its message alone.
 """
 
 from __future__ import annotations
@@ -16,21 +15,23 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from reliquary.client.records import TraceLine
-from reliquary.console.message_lines import COLUMNS, identifiers_of, line_of, searched_disk
+from reliquary.console.message_lines import COLUMNS, line_of
 from reliquary.engine.open import OpenedEngine
 
 MOST: Final = 25
 """The largest number of events."""
 ROWS: Final = 64
 """The most rows of the store that are read; a row has one event or more."""
-_COLUMNS: Final = [*COLUMNS, "message"]
+_COLUMNS: Final = [*COLUMNS, "message", "message_id"]
 
 
 class LatestEvent(NamedTuple):
     """An event, with the message that it happened to."""
 
-    message: str
-    r"""The identifier of the message, GUID\NUMBER; empty where it is not known any more."""
+    number: int | None
+    """The number of the message at this manager; None where the event is about no message."""
+    identifier: str
+    r"""The identifier of the message, GUID\NUMBER; empty where no event that was read names it."""
     line: TraceLine
 
 
@@ -39,18 +40,18 @@ async def read_latest_events(opened: OpenedEngine) -> list[LatestEvent]:
     if opened.history is None:
         return []
     await opened.settled()
-    folder, searched = opened.history.options.folder, searched_disk(opened)
-    return await asyncio.to_thread(_read, folder, opened.disk, searched)
+    return await asyncio.to_thread(_read, opened.history.options.folder, opened.disk)
 
 
-def _read(folder: Path, disk: Any, searched: Any) -> list[LatestEvent]:
+def _read(folder: Path, disk: Any) -> list[LatestEvent]:
     """Return the events of store and files, each once; the call blocks."""
     once = {row["event_id"]: row for row in (*_in_store(disk), *_in_files(folder))}
     rows = [once[event] for event in sorted(once, reverse=True)[:MOST]]
-    messages = [row.pop("message") for row in rows]
-    known = identifiers_of(folder, searched, {each for each in messages if each is not None})
+    named = [(row.pop("message"), row.pop("message_id")) for row in rows]
+    known = {number: identifier for number, identifier in named if identifier}
     return [
-        LatestEvent(known.get(message, ""), line_of(row)) for message, row in zip(messages, rows, strict=True)
+        LatestEvent(number, known.get(number, ""), line_of(row))
+        for (number, _), row in zip(named, rows, strict=True)
     ]
 
 

@@ -7,12 +7,13 @@ number of the message --> files whose statistics may have it --.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from datetime import UTC
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from reliquary.client.records import TraceLine
+from reliquary.engine.history import Exporter
 from reliquary.engine.open import OpenedEngine
 
 COLUMNS: Final = TraceLine.__struct_fields__
@@ -38,7 +39,7 @@ async def find_lines(opened: OpenedEngine, *, message: int = 0, identifier: str 
     exporter = opened.history
     if exporter is None:
         return None
-    disk = searched_disk(opened)
+    disk = _searched(exporter, opened)
     await opened.settled()
     lines = await asyncio.to_thread(_search, exporter.options.folder, disk, message, identifier)
     return Found(lines[:MOST], disk is None or len(lines) > MOST)
@@ -64,24 +65,28 @@ def _search(folder: Path, disk: Any, message: int, identifier: str) -> list[Trac
     return [line_of(once[event]) for event in sorted(once)]
 
 
-def identifiers_of(folder: Path, disk: Any, numbers: Collection[int]) -> dict[int, str]:
-    """Return the identifiers of messages by their numbers at this manager; the call blocks.
+async def find_identifier(opened: OpenedEngine, number: int) -> str:
+    """Return the identifier of a message by its number at this manager; empty if no event names it.
 
-    Only the first event of a message names its identifier, so it may be in no file any more.
+    Only the first event of a message names its identifier, and that may be in no file any more.
     """
+    if opened.history is None:
+        return ""
+    disk = _searched(opened.history, opened)
+    await opened.settled()
+    return await asyncio.to_thread(_identifier_of, opened.history.options.folder, disk, number)
+
+
+def _identifier_of(folder: Path, disk: Any, number: int) -> str:
     import pyarrow.compute as pc
 
-    if not numbers:
-        return {}
-    named = pc.field("message").isin(sorted(numbers)) & pc.field("message_id").is_valid()
-    found = _matching(folder, disk, named, ("message", "message_id"))
-    return {row["message"]: row["message_id"] for row in found}
+    named = (pc.field("message") == number) & pc.field("message_id").is_valid()
+    return next((row["message_id"] for row in _matching(folder, disk, named, ("message_id",))), "")
 
 
-def searched_disk(opened: OpenedEngine) -> Any:
+def _searched(exporter: Exporter, opened: OpenedEngine) -> Any:
     """Return the disk of the store; None where too many events are in no file yet to search them."""
-    assert opened.history is not None, "there is a history"
-    return None if opened.history.status().pending > PENDING_MOST else opened.disk
+    return None if exporter.status().pending > PENDING_MOST else opened.disk
 
 
 def line_of(row: dict[str, Any]) -> TraceLine:

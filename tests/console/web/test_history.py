@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from reliquary.console import latest_events
 from tests.console.harness import Harness, play
 from tests.console.test_access import ALICE, ROOT, USERS, ask
 from tests.console.web.harness import Reader
@@ -29,7 +32,9 @@ def test_a_text_that_is_no_identifier_stays_in_the_field_beside_the_reason(tmp_p
     play(tmp_path, scene)
 
 
-def test_a_message_that_has_left_is_found_in_the_latest_events(tmp_path: Path) -> None:
+def test_a_message_that_has_left_is_found_in_the_latest_events(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def scene(harness: Harness) -> None:
         reader = Reader(harness)
         assert "The history has no event yet" in (await reader.read("/console/history")).text
@@ -40,6 +45,11 @@ def test_a_message_that_has_left_is_found_in_the_latest_events(tmp_path: Path) -
         [link, again] = [link for link in page.links if "message=" in link]
         assert link == again
         assert "to an application by the API" in (await reader.read(link)).text
+        monkeypatch.setattr(latest_events, "MOST", 1)  # so that no event that is read names the message
+        [link] = [link for link in (await reader.read("/console/history")).links if "number=" in link]
+        assert "to an application by the API" in (await reader.read(link)).text
+        assert "names message 99" in (await reader.read("/console/history?number=99", 400)).text
+        await reader.read("/console/history?number=x", 400)
 
     play(tmp_path, scene)
 

@@ -11,8 +11,9 @@ from starlette.responses import Response
 from reliquary.base.faults import UsageError
 from reliquary.console.context import context_of
 from reliquary.console.latest_events import read_latest_events
+from reliquary.console.message_lines import find_identifier
 from reliquary.console.trace import may_see, trace_message
-from reliquary.console.web.pages import render
+from reliquary.console.web.pages import number_of, render
 from reliquary.console.web.story import way_of
 from reliquary.engine.history import HistoryStatus
 from reliquary.queueing.model.security.rights import ManagerRight
@@ -35,13 +36,21 @@ _NAMES: Final = {
 
 
 async def show_history(request: Request) -> Response:
-    r"""Serve GET /console/history?message=GUID\NUMBER: show the events of a message, or the latest of all."""
+    r"""Serve GET /console/history?message=GUID\NUMBER, or ?number=NUMBER: show the events of a message.
+
+    Without a message, show the latest events.
+    """
     context = context_of(request)
     context.need(ManagerRight.GET_MACHINE_PROPERTIES)
     wanted = request.query_params.get("message", "").strip()
+    number = request.query_params.get("number", "")
     exporter = context.opened.history
     trace, why = None, ""
-    latest = [] if wanted else await read_latest_events(context.opened)
+    if number and not wanted:
+        wanted = await find_identifier(context.opened, number_of(number))
+        if not wanted:
+            why = f"The history has no event that names message {number}: its first events were removed."
+    latest = [] if wanted or why else await read_latest_events(context.opened)
     shown = [each for each in latest if may_see(context, each.line)]
     try:
         trace = await trace_message(context, wanted) if wanted else None

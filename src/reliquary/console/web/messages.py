@@ -15,7 +15,7 @@ from reliquary.client.translate import message_of, shown
 from reliquary.console.context import Context, context_of
 from reliquary.console.trace import trace_message
 from reliquary.console.web.bodies import MOST, forms_of
-from reliquary.console.web.pages import HEADERS, field_of, go_to, read_form, render
+from reliquary.console.web.pages import HEADERS, field_of, go_to, number_of, read_form, render
 from reliquary.console.web.story import way_of
 from reliquary.queueing.model.administration import Refusal
 from reliquary.queueing.model.events import (
@@ -73,7 +73,7 @@ async def download_body(request: Request) -> Response:
 
 
 async def _look_up(context: Context, queue: str, lookup_id: str) -> Delivered:
-    number = _number(lookup_id)
+    number = number_of(lookup_id)
     found = await context.ask(lambda to: LookUpMessage(to, queue, number))
     assert isinstance(found, Received), f"no message: {found!r}"
     return found.messages[0]
@@ -113,7 +113,7 @@ def _duration(seconds: object) -> str | None:
 async def send_message(request: Request) -> Response:
     """Serve POST /console/queue/send: send the message that was typed into the form."""
     context, fields = context_of(request), await read_form(request)
-    queue, priority = field_of(fields, "name"), _number(fields.get("priority", "3"))
+    queue, priority = field_of(fields, "name"), number_of(fields.get("priority", "3"))
     message = message_of(
         OutgoingMessage(
             body=fields.get("text", "").replace("\r\n", "\n").encode(),
@@ -131,7 +131,7 @@ async def move_message(request: Request) -> Response:
     """Serve POST /console/message/move: move a message to another queue."""
     context, fields = context_of(request), await read_form(request)
     queue, target = field_of(fields, "queue"), field_of(fields, "target")
-    number = _number(fields.get("lookup_id", ""))
+    number = number_of(fields.get("lookup_id", ""))
     await context.ask(lambda to: MoveMessage(to, queue, number, target))
     return go_to(request, "/console/queue", f"The message was moved to {target}.", name=queue)
 
@@ -139,7 +139,7 @@ async def move_message(request: Request) -> Response:
 async def delete_message(request: Request) -> Response:
     """Serve POST /console/message/delete: receive one message and discard it."""
     context, fields = context_of(request), await read_form(request)
-    queue, number = field_of(fields, "queue"), _number(fields.get("lookup_id", ""))
+    queue, number = field_of(fields, "queue"), number_of(fields.get("lookup_id", ""))
     await context.ask(lambda to: LookUpMessage(to, queue, number, peek=False))
     return go_to(request, "/console/queue", "The message was deleted.", name=queue)
 
@@ -199,9 +199,3 @@ def _home(source: str, delivered: Delivered) -> str:
     """Return the former queue of a message of `source`; empty if none is known."""
     queue, _, part = source.partition(";")
     return queue if part.casefold() == "poison" else shown(delivered).origin
-
-
-def _number(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 20):
-        raise UsageError(f"{text[:40]!r} is no number")
-    return int(text)

@@ -217,6 +217,13 @@ def field_of(fields: Mapping[str, str], name: str) -> str:
     return value
 
 
+def number_of(text: str) -> int:
+    """Return a number of a form or an address; refuse any other text."""
+    if not (text.isascii() and text.isdigit() and len(text) < 20):
+        raise UsageError(f"{text[:40]!r} is no number")
+    return int(text)
+
+
 def go_to(request: Request, path: str, notice: str, **query: str) -> Response:
     """Redirect the browser to a page after a form was handled; the page shows the sentence `notice`."""
     seal = context_of(request).console.sessions.seal_of(notice)

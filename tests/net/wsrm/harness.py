@@ -28,7 +28,7 @@ CLOSED = WsrmSettings(endpoints=(EndpointSettings(name="in"),), open_endpoints=F
 
 
 def taken(_: PostArrived) -> PostAnswer | None:
-    """Return the answer to an envelope that nothing is sent back for."""
+    """Return the answer to an envelope that has no response."""
     return PostAnswer(202)
 
 

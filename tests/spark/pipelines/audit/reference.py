@@ -85,8 +85,8 @@ class Reference:
                 self.by_identifier[each.identifier].append(each)
         self._passages()
         self._queues()
-        for its in self.names_of.values():
-            is_open, _, finding = min(its)
+        for chosen in self.names_of.values():
+            is_open, _, finding = min(chosen)
             if is_open:
                 self.unjudged += 1
             else:
@@ -112,15 +112,15 @@ class Reference:
         for row in rows:
             managers[row["manager"]].append(row)
         covered = {}
-        for manager, its in managers.items():
-            its.sort(key=lambda row: row["event_id"])
-            begin = 0 if its[0]["event_id"] == 1 and its[0]["event"] != "gap" else its[0]["time"]
+        for manager, chosen in managers.items():
+            chosen.sort(key=lambda row: row["event_id"])
+            begin = 0 if chosen[0]["event_id"] == 1 and chosen[0]["event"] != "gap" else chosen[0]["time"]
             stretches = []
-            for one, two in pairwise(its):
+            for one, two in pairwise(chosen):
                 if two["event_id"] != one["event_id"] + 1 or two["event"] == "gap":
                     stretches.append((begin, one["time"]))
                     begin = two["time"]
-            covered[manager] = [*stretches, (begin, its[-1]["time"])]
+            covered[manager] = [*stretches, (begin, chosen[-1]["time"])]
         return covered
 
     def _judge(
@@ -164,12 +164,12 @@ class Reference:
         for source in sources:
             assert source.entry is not None
             places[source.manager, source.entry["queue"]].append(source)
-        for (manager, queue), its in places.items():
-            self._place(manager, queue, its)
+        for (manager, queue), chosen in places.items():
+            self._place(manager, queue, chosen)
 
     def _place(self, manager: str, queue: str, sources: list[Gathered]) -> None:
         there = {id(source): self._there(source) for source in sources}
-        reached = {each.manager for its in there.values() for each in its if each.has("arrived")}
+        reached = {each.manager for chosen in there.values() for each in chosen if each.has("arrived")}
         named = {
             self.names[name]
             for name in self.names
@@ -204,8 +204,8 @@ class Reference:
                         lines[line].append((arrived[0]["event_id"], source.entry["event_id"], source))
         for source in sources:
             self._passage(source, there[id(source)], to, last)
-        for its in lines.values():
-            self._line([(came, turn, source, manager, queue) for came, turn, source in its])
+        for chosen in lines.values():
+            self._line([(came, turn, source, manager, queue) for came, turn, source in chosen])
 
     def _passage(
         self, source: Gathered, there: list[Gathered], to: set[str] | None, last: tuple[int, int]
@@ -248,9 +248,9 @@ class Reference:
                 until = left["time"] if left else entry["time"]
                 self._judge(("late", *place), {source.manager}, entry["time"], until)
 
-    def _line(self, its: list[tuple[int, int, Gathered, str, str]]) -> None:
+    def _line(self, chosen: list[tuple[int, int, Gathered, str, str]]) -> None:
         latest = 0
-        for _, turn, source, manager, queue in sorted(its, key=lambda each: each[0]):
+        for _, turn, source, manager, queue in sorted(chosen, key=lambda each: each[0]):
             entry, left = source.entry, source.left
             assert entry is not None
             if turn < latest:
@@ -285,8 +285,8 @@ class Reference:
                 line = (each.manager, entry["queue"], entry["lookup_id"] >> 56)
                 lines[line].append((came, entry["event_id"], each, each.manager, entry["queue"]))
         self.found |= {("duplicated", *place) for place, count in arrivals.items() if count > 1}
-        for its in lines.values():
-            self._line(its)
+        for chosen in lines.values():
+            self._line(chosen)
 
     def _keeps_order(self, each: Gathered, entry: Row) -> bool:
         """Return whether a queue keeps its order: a transactional one does by default; others if named."""

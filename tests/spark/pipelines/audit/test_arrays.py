@@ -36,9 +36,9 @@ def test_groups_are_those_of_a_dictionary(rows: list[tuple[int, int, int]]) -> N
     groups = grouped(one, two)
     keys = list(zip(groups.first(one).tolist(), groups.first(two).tolist(), strict=True))
     assert keys == list(expected)
-    assert groups.sizes().tolist() == [len(its) for its in expected.values()]
+    assert groups.sizes().tolist() == [len(chosen) for chosen in expected.values()]
     for how, function in (("min", min), ("max", max), ("sum", sum)):
-        assert groups.reduced(how, value).tolist() == [function(its) for its in expected.values()]
+        assert groups.reduced(how, value).tolist() == [function(chosen) for chosen in expected.values()]
     numbers = groups.numbers().tolist()
     assert [keys[number] for number in numbers] == [(row[0], row[1]) for row in rows]
 

@@ -27,10 +27,20 @@ def blocks_of(numbers: list[int], gaps: frozenset[int] = frozenset(), manager: s
     """Return the blocks of these events; the time of event n is 10 n."""
     found = []
     for number, group in groupby(sorted(numbers), lambda each: each // SIZE):
-        its = list(group)
-        gap = max((10 * each for each in its if each in gaps), default=None)
+        chosen = list(group)
+        gap = max((10 * each for each in chosen if each in gaps), default=None)
         found.append(
-            Block(manager, number, len(its), sum(its), its[0], its[-1], 10 * its[0], 10 * its[-1], gap)
+            Block(
+                manager,
+                number,
+                len(chosen),
+                sum(chosen),
+                chosen[0],
+                chosen[-1],
+                10 * chosen[0],
+                10 * chosen[-1],
+                gap,
+            )
         )
     return found
 
@@ -63,10 +73,10 @@ def test_a_history_that_begins_later_covers_nothing_before() -> None:
 @settings(max_examples=30, deadline=None)
 def test_whatever_is_missing_in_the_middle_is_in_a_hole(first: int, more: int) -> None:
     missing = set(range(first + 1, first + 2 + more))
-    its = stretch_of([each for each in range(1, first + 200 + more) if each not in missing])
+    chosen = stretch_of([each for each in range(1, first + 200 + more) if each not in missing])
     for each in missing:
-        assert uncovered(its, 10 * each, 10 * each) is Reason.MISSING
-    assert uncovered(its, 0, 10 * (first // SIZE * SIZE) - 20) is None or first < SIZE
+        assert uncovered(chosen, 10 * each, 10 * each) is Reason.MISSING
+    assert uncovered(chosen, 0, 10 * (first // SIZE * SIZE) - 20) is None or first < SIZE
 
 
 def test_a_gap_that_is_reported_makes_a_hole_before_it() -> None:

@@ -40,9 +40,9 @@ def test_the_events_that_prove_a_finding_are_those_of_its_message(audited: Audit
 
 @pytest.mark.parametrize("kind", FindingKind)
 def test_a_finding_tells_its_stream_and_a_sentence(audited: Audited, kind: FindingKind) -> None:
-    its = [finding for finding in audited.findings if finding["kind"] == kind]
-    assert its
-    for finding in its:
+    chosen = [finding for finding in audited.findings if finding["kind"] == kind]
+    assert chosen
+    for finding in chosen:
         assert finding["stream"].startswith(f"{finding['manager_name']}: {finding['queue']}")
         assert finding["sentence"].startswith("The message ")
         assert finding["sentence"].endswith(".")

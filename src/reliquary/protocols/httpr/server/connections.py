@@ -1,6 +1,6 @@
 """Manages the connections of the server, 3.8.
 
-The newest that carries a channel ends the older ones (HR-041).
+The newest connection that carries a channel ends the older ones (HR-041).
 """
 
 from __future__ import annotations

@@ -140,7 +140,7 @@ def stretches(blocks: Iterable[Block]) -> dict[str, CoveredInterval]:
                 "history folder once, and start with an empty folder for the state if files were rewritten"
             )
         managers[block.manager].append(block)
-    return {manager: _stretch(its) for manager, its in managers.items()}
+    return {manager: _stretch(spans) for manager, spans in managers.items()}
 
 
 def _stretch(blocks: list[Block]) -> CoveredInterval:
@@ -170,10 +170,10 @@ def together(managers: Iterable[str], known: Mapping[str, CoveredInterval]) -> C
     """Return the interval that the histories of all these managers cover; None if one has none."""
     whole: CoveredInterval | None = None
     for manager in managers:
-        its = known.get(manager)
-        if its is None:
+        covered = known.get(manager)
+        if covered is None:
             return None
-        whole = its if whole is None else whole & its
+        whole = covered if whole is None else whole & covered
     return whole
 
 

@@ -298,8 +298,8 @@ class _Events:
             return self.mapped("queue", partial(_place_of, managers[0]))
         places = filled(self.count, 0)
         for code, manager in enumerate(managers):
-            its = codes == code
-            places[its] = self.mapped("queue", partial(_place_of, manager))[its]
+            selected = codes == code
+            places[selected] = self.mapped("queue", partial(_place_of, manager))[selected]
         return places
 
     def _streams(self, ordered: Bools) -> tuple[Ints, Ints]:

@@ -54,7 +54,9 @@ def _later(table: Table, known: Knowledge) -> Table:
     limits = known.limits
     last_event = looked_up(table["place"], {place: event for place, (event, _) in known.last.items()}, NONE)
     last_time = looked_up(table["place"], {place: time for place, (_, time) in known.last.items()}, NONE)
-    reaches = looked_up(table["manager"], {each: its.until for each, its in known.covered.items()}, NONE)
+    reaches = looked_up(
+        table["manager"], {each: covered.until for each, covered in known.covered.items()}, NONE
+    )
     overtaken, last, unsettled = (
         _of(table, each) for each in (LateCondition.OVERTAKEN, LateCondition.LAST, LateCondition.UNSETTLED)
     )
@@ -81,11 +83,11 @@ def _reasons(table: Table, known: Knowledge) -> Ints:
         mine = np.isin(table["rule"], numbers)
         for key in np.unique(table[column][mine]).tolist():
             chosen = np.flatnonzero(mine & (table[column] == key))
-            its = stretches.get(key)
-            if its is None:
+            covered = stretches.get(key)
+            if covered is None:
                 why[chosen] = _NO_HISTORY
             else:
-                why[chosen] = its.uncovered(table["since"][chosen], table["until"][chosen])
+                why[chosen] = covered.uncovered(table["since"][chosen], table["until"][chosen])
     return why
 
 

@@ -39,14 +39,14 @@ def take_in(folder: str, files: NamedBytes) -> Iterator[bytes]:
     parts: list[tuple[str, Part]] = []
     surveys: list[Survey] = []
     for name, data in files:
-        its: list[Survey] = []
+        chosen: list[Survey] = []
         for table, survey in traces_of(data, name):
-            its.append(survey)
+            chosen.append(survey)
             pending.append(table)
             if sum(map(len, pending)) >= AT_ONCE:
                 parts += _write(folder, pending)
                 pending = []
-        surveys.append(combined(its))
+        surveys.append(combined(chosen))
         read.append(ReadFile(name, _spans(surveys[-1])))
     parts += _write(folder, pending)
     yield msgspec.json.encode(Taken(read, combined(surveys), parts))

@@ -54,22 +54,22 @@ def between(passages: Table) -> Table:
     """Return messages in the streams from one manager to the next."""
     numbered = known(passages["other_number"])
     batched = (passages["other_mask"] & masks.BATCHED) != 0
-    its = passages.where(
+    rows = passages.where(
         (passages["arrivals"] > 0) & ~has(passages, masks.OUT_OF_LINE) & (numbered | batched)
     )
-    numbered = known(its["other_number"])
+    numbered = known(rows["other_number"])
     line = mixed(
-        its["place"], its["other_place"], its["other_stream"], np.where(numbered, 0, _lane(its)),
-        its["id_high"], its["id_low"],
+        rows["place"], rows["other_place"], rows["other_stream"], np.where(numbered, 0, _lane(rows)),
+        rows["id_high"], rows["id_low"],
     )  # fmt: skip
-    return its.plus(
+    return rows.plus(
         line=line,
-        turn=np.where(numbered, its["other_number"], its["entered_event"]),
-        came=its["other_event"],
-        event=its["entered_event"],
-        since=its["entered_time"],
-        until=np.where(known(its["left_time"]), its["left_time"], its["entered_time"]),
-        at=its["other_time"],
+        turn=np.where(numbered, rows["other_number"], rows["entered_event"]),
+        came=rows["other_event"],
+        event=rows["entered_event"],
+        since=rows["entered_time"],
+        until=np.where(known(rows["left_time"]), rows["left_time"], rows["entered_time"]),
+        at=rows["other_time"],
     ).only(COLUMNS)
 
 
@@ -79,20 +79,20 @@ def within(traces: Table, in_order: Sequence[int], any_order: Sequence[int]) -> 
         traces["place"], in_order
     )
     complete = known(traces["received_event"]) & known(traces["entered_event"]) & known(traces["id_number"])
-    its = traces.where(
+    rows = traces.where(
         chosen & complete & has(traces, masks.LOCAL) & ~has(traces, _APART | masks.OUT_OF_LINE)
     )
-    return its.plus(
-        line=mixed(its["place"], _lane(its)),
-        turn=its["entered_event"],
-        came=its["taken_event"],
-        event=its["entered_event"],
-        other_event=its["taken_event"],
-        other_manager=filled(len(its), NONE),
-        other_place=filled(len(its), NONE),
-        since=its["entered_time"],
-        until=its["received_time"],
-        at=its["received_time"],
+    return rows.plus(
+        line=mixed(rows["place"], _lane(rows)),
+        turn=rows["entered_event"],
+        came=rows["taken_event"],
+        event=rows["entered_event"],
+        other_event=rows["taken_event"],
+        other_manager=filled(len(rows), NONE),
+        other_place=filled(len(rows), NONE),
+        since=rows["entered_time"],
+        until=rows["received_time"],
+        at=rows["received_time"],
     ).only(COLUMNS)
 
 
@@ -136,23 +136,26 @@ def crossed(parts: Sequence[Table]) -> dict[int, set[int]]:
     found: dict[int, set[int]] = {}
     # a part in order with its neighbour may still overlap with an earlier part
     for each in np.unique(line[1:][suspect]).tolist():
-        its = every.where(line == each)
-        chosen = _overlapping(its)
+        rows = every.where(line == each)
+        chosen = _overlapping(rows)
         if chosen:
-            found[each] = {int(number) for number in its["part"][sorted(chosen)]}
+            found[each] = {int(number) for number in rows["part"][sorted(chosen)]}
     return found
 
 
-def _overlapping(its: Table) -> set[int]:
+def _overlapping(rows: Table) -> set[int]:
     """Return the places of parts of one line, in the order of their first rows, that overlap with another."""
     found: set[int] = set()
     cluster = [0]
-    came, turn = int(its["last_came"][0]), int(its["last_turn"][0])
-    for place in range(1, len(its)):
-        if its["first_came"][place] <= came or its["first_turn"][place] < turn:
+    came, turn = int(rows["last_came"][0]), int(rows["last_turn"][0])
+    for place in range(1, len(rows)):
+        if rows["first_came"][place] <= came or rows["first_turn"][place] < turn:
             cluster.append(place)
             found.update(cluster)
         else:
             cluster = [place]
-        came, turn = max(came, int(its["last_came"][place])), max(turn, int(its["last_turn"][place]))
+        came, turn = (
+            max(came, int(rows["last_came"][place])),
+            max(turn, int(rows["last_turn"][place])),
+        )
     return found

@@ -254,7 +254,7 @@ def _conclude(
             counted[name].append(table)
     summary = streams.summarize(counted, places)
     hashes = {place.manager_hash: place.manager for place in places}
-    seen = {place: frozenset(hashes[each] for each in its) for place, its in summary.seen.items()}
+    seen = {place: frozenset(hashes[each] for each in chosen) for place, chosen in summary.seen.items()}
     ways = {
         place: stretch
         for place, managers in routes(places, seen, config.routes).items()
@@ -292,8 +292,8 @@ def _overtaken(
             wanted[keys[part]].append(line)
     assert kept.settings is not None
     items = [
-        FrontWork(its, kept.settings, _parts(kept, kind, key), kind == "trail")
-        for (kind, key), its in wanted.items()
+        FrontWork(chosen, kept.settings, _parts(kept, kind, key), kind == "trail")
+        for (kind, key), chosen in wanted.items()
     ]
     rows = [unpacked(each)["front"] for each in work.each(items, fronts)]
     _, overtaken = lines.judged(joined(rows)) if rows else (None, Table({}))

@@ -199,7 +199,7 @@ def summarize(counted: Mapping[str, Sequence[Table]], places: Iterable[TracedQue
         for row in table.rows():
             it = row["last_event"], row["last_time"]
             last_ones[row["place"]] = max(last_ones.get(row["place"], it), it)
-    return Summary(streams, {place: frozenset(its) for place, its in seen.items()}, last_ones)
+    return Summary(streams, {place: frozenset(selected) for place, selected in seen.items()}, last_ones)
 
 
 def _sums(tables: Sequence[Table], keys: Sequence[str]) -> list[dict[str, int]]:

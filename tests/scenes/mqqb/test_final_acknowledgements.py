@@ -65,7 +65,7 @@ def test_a_final_acknowledgement_says_how_a_message_left(end: str, message_class
     )
 
 
-@pytest.mark.mqqb("T-73")
+@pytest.mark.mqqb("T-73", "G-46")
 @pytest.mark.spec("QB-234")
 @pytest.mark.parametrize("message_class", [0xC001, 0xC000, 0xC002, 0xC004, 0x8003])
 @pytest.mark.parametrize("own", ["", "failed"], ids=["of the manager", "of the application"])
@@ -109,7 +109,7 @@ def test_a_final_acknowledgement_is_matched_days_and_restarts_later() -> None:
     assert [each.message_class for each in back.final_acks] == [0x4000]
 
 
-@pytest.mark.mqqb("T-75")
+@pytest.mark.mqqb("T-75", "G-45")
 @pytest.mark.spec("QB-233", "QB-234")
 def test_a_final_acknowledgement_counts_once_and_only_for_its_own_message() -> None:
     bench, peer, stream = sent_five(negative_journaling=True)
@@ -148,7 +148,7 @@ def test_a_refused_message_of_a_stream_has_a_final_acknowledgement_and_the_strea
     assert len(peer.order_acks) == 3
 
 
-@pytest.mark.mqqb("T-76")
+@pytest.mark.mqqb("T-76", "G-26")
 @pytest.mark.spec("QB-237")
 def test_a_message_that_comes_again_after_its_queue_was_deleted_has_no_second_verdict() -> None:
     bench, peer = receiving()

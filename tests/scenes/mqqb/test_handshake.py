@@ -49,7 +49,7 @@ STRANGER = UUID("11111111-2222-3333-4444-555555555555")
 SALES = UUID("66666666-7777-8888-9999-000000000000")
 
 
-@pytest.mark.mqqb("T-15")
+@pytest.mark.mqqb("T-15", "G-06")
 @pytest.mark.spec(
     "QB-006", "QB-044", "QB-045", "QB-046", "QB-164", "QB-170", "QB-174", "QB-179", "QB-182", "QB-185"
 )

@@ -17,7 +17,7 @@ COUNTERS_WRAP = 1 << 16
 
 
 @pytest.mark.long
-@pytest.mark.mqqb("T-37")
+@pytest.mark.mqqb("T-37", "G-17")
 @pytest.mark.spec("QB-201", "QB-202")
 def test_70000_messages_of_each_kind_arrive_in_order_on_one_session() -> None:
     kinds = [Delivery.EXPRESS, Delivery.RECOVERABLE] * OF_EACH_KIND

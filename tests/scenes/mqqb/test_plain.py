@@ -28,7 +28,7 @@ EXPRESS: dict[str, Any] = {"delivery": Delivery.EXPRESS}
 STRANGER = UUID("11111111-2222-3333-4444-555555555555")
 
 
-@pytest.mark.mqqb("T-32")
+@pytest.mark.mqqb("T-32", "G-10", "G-16")
 @pytest.mark.spec(
     "QB-017",
     "QB-105",
@@ -57,7 +57,7 @@ def test_no_more_than_the_smaller_window_is_under_way() -> None:
     assert waiting(bench) == 0
 
 
-@pytest.mark.mqqb("T-32")
+@pytest.mark.mqqb("T-32", "G-11")
 def test_a_sender_with_a_full_window_is_acknowledged_at_once() -> None:
     bench = MqqbBench()
     peer = bench.accepted(window=16)
@@ -278,7 +278,7 @@ def test_an_acknowledgement_that_is_nearly_due_is_sent_with_a_message() -> None:
     assert not any(isinstance(each, SessionAck) for each in peer.got)
 
 
-@pytest.mark.mqqb("T-42")
+@pytest.mark.mqqb("T-42", "G-58")
 @pytest.mark.spec("QB-218")
 def test_a_packet_that_waited_for_the_window_has_the_acknowledgement_of_the_time_when_it_leaves() -> None:
     bench = MqqbBench()
@@ -322,7 +322,7 @@ def test_an_acknowledgement_of_packets_that_were_never_sent_closes_the_session()
     assert waiting(bench) == 1
 
 
-@pytest.mark.mqqb("T-44")
+@pytest.mark.mqqb("T-44", "G-18")
 @pytest.mark.spec("QB-017")
 def test_order_and_final_acknowledgements_are_counted_like_messages() -> None:
     bench = MqqbBench("torders")
@@ -492,7 +492,7 @@ def test_identifiers_are_known_after_a_restart() -> None:
     ]
 
 
-@pytest.mark.mqqb("T-53")
+@pytest.mark.mqqb("T-53", "G-23")
 @pytest.mark.spec("QB-239", "QB-242", "QB-265")
 def test_a_full_manager_closes_the_session_and_remembers_nothing() -> None:
     bench = MqqbBench(quota=1)

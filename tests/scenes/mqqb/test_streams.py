@@ -160,7 +160,7 @@ def test_a_stream_may_begin_with_any_number_that_has_no_previous_one() -> None:
     assert bench.bodies("ledger") == [b"2", b"4"]
 
 
-@pytest.mark.mqqb("T-63")
+@pytest.mark.mqqb("T-63", "G-32")
 @pytest.mark.spec("QB-106", "QB-107", "QB-120", "QB-121", "QB-122", "QB-230")
 def test_every_stream_has_a_greater_number_than_all_before() -> None:
     bench, peer, stream = sent_five()
@@ -301,7 +301,7 @@ def test_order_acknowledgements_wait_for_more_messages_for_a_limited_time() -> N
     assert peer.order_acks[-1].body.number == 301
 
 
-@pytest.mark.mqqb("T-69")
+@pytest.mark.mqqb("T-69", "G-40")
 @pytest.mark.spec("QB-303")
 def test_an_order_acknowledgement_is_sent_after_a_restart_without_a_new_message() -> None:
     bench, peer = receiving()

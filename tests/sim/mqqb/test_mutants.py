@@ -92,9 +92,11 @@ def test_a_number_that_is_passed_over_before_that_is_on_disk_is_found(
         return entry.mark <= state.sender.stored_mark
 
     monkeypatch.setattr(transmitting, "_is_stored", is_stored)
-    assert first_failure().startswith("visible")
+    seeds = range(61, 141)  # one in forty has a number that is passed over at such a moment
+    assert first_failure(seeds=seeds).startswith("visible")
 
 
+@pytest.mark.mqqb("G-14")
 def test_g14_bits_that_are_not_cleared_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     real = acknowledging.header
 
@@ -109,6 +111,7 @@ def test_g14_bits_that_are_not_cleared_are_found(monkeypatch: pytest.MonkeyPatch
     first_failure()
 
 
+@pytest.mark.mqqb("G-15")
 def test_g15_an_acknowledgement_that_frees_messages_which_were_not_sent_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -127,6 +130,7 @@ def test_g15_an_acknowledgement_that_frees_messages_which_were_not_sent_is_found
     assert first_failure().startswith("loss")
 
 
+@pytest.mark.mqqb("G-19")
 def test_g19_a_duplicate_that_is_not_counted_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     real = messages.take_message
 
@@ -144,6 +148,7 @@ def test_g19_a_duplicate_that_is_not_counted_is_found(monkeypatch: pytest.Monkey
     assert failure.startswith((*FOUND, "ValueError")), failure
 
 
+@pytest.mark.mqqb("G-21")
 def test_g21_an_identifier_without_its_sender_and_destination_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -157,6 +162,7 @@ def test_g21_an_identifier_without_its_sender_and_destination_is_found(
     assert first_failure().startswith("loss")
 
 
+@pytest.mark.mqqb("G-22")
 def test_g22_an_identifier_that_is_remembered_before_its_message_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -180,6 +186,7 @@ def _refuse_some(packet: Any, message: Any) -> Any:
 
 
 @pytest.mark.long
+@pytest.mark.mqqb("G-28")
 def test_g28_a_stream_that_advances_by_a_message_out_of_order_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -208,6 +215,7 @@ class OneStream(dict[StreamKey, Incoming]):
         return isinstance(key, tuple) and super().__contains__((key[0], ""))
 
 
+@pytest.mark.mqqb("G-30")
 def test_g30_one_stream_for_all_queues_of_a_sender_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     real = State.__init__
 
@@ -219,6 +227,7 @@ def test_g30_one_stream_for_all_queues_of_a_sender_is_found(monkeypatch: pytest.
     assert first_failure().startswith("left behind")
 
 
+@pytest.mark.mqqb("G-33")
 def test_g33_a_second_number_for_a_message_that_goes_again_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     real = links.go_again
 
@@ -232,11 +241,13 @@ def test_g33_a_second_number_for_a_message_that_goes_again_is_found(monkeypatch:
     first_failure()
 
 
+@pytest.mark.mqqb("G-34")
 def test_g34_a_previous_number_that_is_always_one_less_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Sent, "previous", lambda self, number: number - 1)
     first_failure()
 
 
+@pytest.mark.mqqb("G-37")
 def test_g37_an_acknowledgement_of_another_stream_that_counts_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -252,6 +263,7 @@ def test_g37_an_acknowledgement_of_another_stream_that_counts_is_found(
     first_failure()
 
 
+@pytest.mark.mqqb("G-38")
 def test_g38_an_order_acknowledgement_that_needs_a_session_acknowledgement_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -267,6 +279,7 @@ def test_g38_an_order_acknowledgement_that_needs_a_session_acknowledgement_is_fo
     assert first_failure().startswith("left behind")
 
 
+@pytest.mark.mqqb("G-39")
 def test_g39_an_acknowledgement_that_names_a_number_not_taken_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -279,6 +292,7 @@ def test_g39_an_acknowledgement_that_names_a_number_not_taken_is_found(
     assert first_failure().startswith("order ack")
 
 
+@pytest.mark.mqqb("G-40")
 def test_g40_an_acknowledgement_that_is_forgotten_with_its_session_is_survived_by_resending(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -289,6 +303,7 @@ def test_g40_an_acknowledgement_that_is_forgotten_with_its_session_is_survived_b
         assert not simulate(seed, [MqqbPlugin]).failure
 
 
+@pytest.mark.mqqb("G-54")
 def test_g54_a_queue_that_is_connected_only_once_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     real = opening.connect_queue
     connected: set[tuple[State, int]] = set()
@@ -304,6 +319,7 @@ def test_g54_a_queue_that_is_connected_only_once_is_found(monkeypatch: pytest.Mo
 
 
 @pytest.mark.long
+@pytest.mark.mqqb("G-59")
 def test_g59_packets_that_overtake_each_other_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     real = StreamNetwork.perform
 
@@ -384,4 +400,5 @@ def test_a_run_whose_messages_are_in_no_order_is_found(monkeypatch: pytest.Monke
 
 def test_a_run_that_does_not_look_for_duplicates_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "_is_new", lambda *_: True)
-    assert first_failure().startswith("duplication")
+    seeds = range(46, 126)  # one in thirty has a duplicate in a run
+    assert first_failure(seeds=seeds).startswith("duplication")

@@ -46,6 +46,7 @@ def test_a_peer_that_cannot_be_reached_does_not_make_the_wait_longer() -> None:
     assert back.bodies == [b"1", b"1"]
 
 
+@pytest.mark.mqqb("G-35")
 def test_an_idle_session_is_opened_again_for_messages_that_only_wait_for_an_acknowledgement() -> None:
     bench = MqqbBench()
     bench.transact(ELSEWHERE, b"1")

@@ -15,8 +15,10 @@ from reliquary.protocols.mqqb.codec.acks import (
     is_for_order_queue,
     order_ack,
     read_ack,
+    wants_final,
 )
 from reliquary.protocols.mqqb.codec.packets import decode_packet, with_session
+from reliquary.queueing.model.message import Message
 from reliquary.wire.packet.addresses import Address, AddressKind
 from reliquary.wire.packet.ordering import FinalBody, OrderBody
 from reliquary.wire.packet.session import SessionHeader
@@ -121,3 +123,10 @@ def test_anything_else_to_the_order_queue_is_no_acknowledgement(changes: dict[st
 def test_the_order_queue_is_known_by_its_path_or_its_number(address: Address, expected: bool) -> None:
     user = msgspec.structs.replace(ORDER.user, destination=address)
     assert is_for_order_queue(msgspec.structs.replace(ORDER, user=user)) is expected
+
+
+@pytest.mark.spec("QB-229")
+@pytest.mark.parametrize("attribute", ["negative_journaling", "positive_journaling", "final_ack_required"])
+def test_three_attributes_ask_for_a_final_acknowledgement(attribute: str) -> None:
+    assert wants_final(Message.of(**{attribute: True}))
+    assert not wants_final(Message())

@@ -5,19 +5,10 @@ from __future__ import annotations
 import pytest
 
 from reliquary.protocols.mqqb.effects import SendPackets
-from reliquary.protocols.mqqb.sender.streams import wants_final
 from reliquary.protocols.mqqb.sessions.links import AHEAD
 from reliquary.protocols.mqqb.settings import MqqbSettings
 from reliquary.queueing.model.events import PurgeQueue
-from reliquary.queueing.model.message import Message
 from tests.protocols.mqqb.mqqb_harness import ELSEWHERE, MqqbBench
-
-
-@pytest.mark.spec("QB-229")
-@pytest.mark.parametrize("attribute", ["negative_journaling", "positive_journaling", "final_ack_required"])
-def test_three_attributes_ask_for_a_final_acknowledgement(attribute: str) -> None:
-    assert wants_final(Message.of(**{attribute: True}))
-    assert not wants_final(Message())
 
 
 def test_a_purge_ends_the_stream_and_its_wait() -> None:

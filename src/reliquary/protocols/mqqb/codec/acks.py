@@ -14,6 +14,7 @@ from uuid import UUID
 
 import msgspec
 
+from reliquary.queueing.model.message import Message
 from reliquary.wire.packet.addresses import Address, AddressKind
 from reliquary.wire.packet.base import BaseHeader
 from reliquary.wire.packet.fields import NO_GUID
@@ -69,6 +70,17 @@ def order_queue_name(address: str) -> str:
     'TCP:10.0.0.1\\PRIVATE$\\order_queue$'
     """
     return f"TCP:{address}{ORDER_QUEUE_PATH}"
+
+
+def wants_final(message: Message) -> bool:
+    """Return whether the sender of a transactional message waits for its final acknowledgement.
+
+    Only messages of streams have one (QB-229, QB-308, G-47).
+    """
+    more = message.more
+    return more is not None and (
+        more.negative_journaling or more.positive_journaling or more.final_ack_required
+    )
 
 
 def order_ack(

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from reliquary.base.faults import UsageError
 from reliquary.base.time import SECOND, Instant
 from reliquary.base.turn import Warn
+from reliquary.protocols.mqqb.codec.acks import wants_final
 from reliquary.protocols.mqqb.receiver import ordering
 from reliquary.protocols.mqqb.receiver.admission import is_admitted
 from reliquary.protocols.mqqb.state import SILENT_CLASSES, Arriving, Count, Session, State
@@ -255,7 +256,7 @@ def judged(state: State, signal: ArrivalJudged, now: Instant) -> Session | None:
         return session
     if arriving.is_transactional:  # first, because an order acknowledgement waits for what is refused
         refused = signal.outcome is Outcome.REFUSED  # QB-244, QB-245, QB-249, QB-264
-        doubtful = signal.reason is NOT_KNOWN and ordering.wants_final(arriving.message)
+        doubtful = signal.reason is NOT_KNOWN and wants_final(arriving.message)
         if refused or doubtful:
             ordering.conclude(state, arriving.message, signal.reason)
     if arriving.late:

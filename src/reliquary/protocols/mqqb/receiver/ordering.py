@@ -62,11 +62,6 @@ def brought(message: Message) -> bool:
     return message.sequence is not None and message.transaction_status_queue.startswith(MARK)
 
 
-def wants_final(message: Message) -> bool:
-    """Return whether the sender of a message waits for its final acknowledgement (QB-308, G-47)."""
-    return message.final_ack_required or message.positive_journaling or message.negative_journaling
-
-
 def note_peer(state: State, sender: UUID, peer: UUID) -> None:
     """Record which peer brought a message of a sender, because acknowledgements may take the way back."""
     peers = state.receiver.peers

@@ -26,10 +26,11 @@ from typing import Final
 
 from reliquary.base.time import Instant
 from reliquary.base.turn import Signal
+from reliquary.protocols.mqqb.codec.acks import wants_final
 from reliquary.protocols.mqqb.sender import closing
 from reliquary.protocols.mqqb.sender.packets import message_id, refused_sender
 from reliquary.protocols.mqqb.sender.resending import start_wait
-from reliquary.protocols.mqqb.sender.streams import begin, forget, free, mark_ahead, wants_final
+from reliquary.protocols.mqqb.sender.streams import begin, forget, free, mark_ahead
 from reliquary.protocols.mqqb.sender.transmitting import pump
 from reliquary.protocols.mqqb.sessions.links import put, put_all
 from reliquary.protocols.mqqb.state import Entry, Session, SessionQueue, State, Weight

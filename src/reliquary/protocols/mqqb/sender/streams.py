@@ -17,20 +17,12 @@ from reliquary.protocols.mqqb.events import HandOutStored
 from reliquary.protocols.mqqb.sender.resending import stop_wait
 from reliquary.protocols.mqqb.sessions.links import go_again, report_taken
 from reliquary.protocols.mqqb.state import Session, SessionQueue, State
-from reliquary.queueing.model.message import Message, MessageClass
+from reliquary.queueing.model.message import MessageClass
 from reliquary.streams.apply import apply
 from reliquary.streams.facts import NumbersFreed, StreamBegun, StreamEnded
 from reliquary.streams.outgoing import Sent
 from reliquary.streams.progress import progressed
 from reliquary.streams.tables import OutgoingStream
-
-
-def wants_final(message: Message) -> bool:
-    """Return whether a transactional message waits for a final acknowledgement (QB-229)."""
-    more = message.more
-    return more is not None and (
-        more.negative_journaling or more.positive_journaling or more.final_ack_required
-    )
 
 
 def begin(state: State, outgoing: SessionQueue, stream: OutgoingStream) -> None:

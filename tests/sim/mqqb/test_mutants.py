@@ -92,7 +92,7 @@ def test_a_number_that_is_passed_over_before_that_is_on_disk_is_found(
         return entry.mark <= state.sender.stored_mark
 
     monkeypatch.setattr(transmitting, "_is_stored", is_stored)
-    seeds = range(61, 141)  # one in forty has a number that is passed over at such a moment
+    seeds = range(61, 141)  # one in forty passes over a number in a turn that is not on disk
     assert first_failure(seeds=seeds).startswith("visible")
 
 

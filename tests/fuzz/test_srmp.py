@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
-import re
 from collections import Counter
 
 import pytest
 
+from tests.fuzz.markup import damaged
 from tests.fuzz.srmp import try_both, try_envelope, try_post
 from tests.protocols.srmp.codec.envelopes import FIRST
 from tests.protocols.srmp.codec.vector import VECTORS
@@ -16,7 +16,6 @@ from tests.scenes.srmp.harness import Side
 
 ENVELOPES = 10_000
 POSTS = 2_500
-TOKENS = re.compile(rb"<[^<>]*>|[^<>]+")
 PIECES = [
     *(b"", b" ", b"\r\n", b"<", b">", b"&", b"&amp;", b"&#0;", b"&e;", b"]]>", b"<![CDATA[x]]>", b"<!-- -->"),
     *(
@@ -45,38 +44,12 @@ PIECES = [
 ]
 
 
-def damaged(data: bytes, chance: random.Random) -> bytes:
-    """Return the envelope with one to three changes, most of them at its markup."""
-    tokens = TOKENS.findall(data)
-    for _ in range(chance.randrange(1, 4)):
-        at = chance.randrange(len(tokens))
-        match chance.randrange(6):
-            case 0:
-                tokens[at] = chance.choice(PIECES)
-            case 1:
-                tokens.insert(at, chance.choice(PIECES))
-            case 2:
-                del tokens[at : at + chance.randrange(1, 4)]
-                tokens = tokens or [b""]
-            case 3:
-                tokens[at:at] = tokens[at : at + chance.randrange(1, 6)]
-            case 4:
-                other = chance.randrange(len(tokens))
-                tokens[at], tokens[other] = tokens[other], tokens[at]
-            case _:
-                token = bytearray(tokens[at])
-                if token:
-                    token[chance.randrange(len(token))] = chance.randrange(256)
-                tokens[at] = bytes(token)
-    return b"".join(tokens)
-
-
 @pytest.mark.srmp("T-79")
 @pytest.mark.spec("SR-182", "SR-183")
 def test_ten_thousand_damaged_envelopes_are_read_or_refused() -> None:
     chance = random.Random(79)
     envelopes = [vector.envelope.encode() for vector in VECTORS.values()]
-    read = sum(try_envelope(damaged(chance.choice(envelopes), chance)) for _ in range(ENVELOPES))
+    read = sum(try_envelope(damaged(chance.choice(envelopes), PIECES, chance)) for _ in range(ENVELOPES))
     assert ENVELOPES // 50 < read < ENVELOPES // 2
 
 
@@ -89,7 +62,7 @@ def test_a_manager_takes_damaged_messages_or_refuses_them_and_keeps_nothing_of_t
     statuses: Counter[int] = Counter()
     for _ in range(POSTS):
         before = len(side.turns)
-        status = side.post("text/xml", damaged(chance.choice(envelopes), chance)).status
+        status = side.post("text/xml", damaged(chance.choice(envelopes), PIECES, chance)).status
         statuses[status] += 1
         assert status == 200 or not any(turn.facts for turn in side.turns[before:])
     assert set(statuses) == {200, 400}
@@ -102,7 +75,7 @@ def test_a_manager_takes_damaged_messages_or_refuses_them_and_keeps_nothing_of_t
 def test_damaged_posts_are_read_or_refused() -> None:
     chance = random.Random(4)
     posts = [vector.data for vector in VECTORS.values()]
-    read = sum(try_post(damaged(chance.choice(posts), chance)) for _ in range(POSTS))
+    read = sum(try_post(damaged(chance.choice(posts), PIECES, chance)) for _ in range(POSTS))
     assert 0 < read < POSTS
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 
 from reliquary.base.time import SECOND, Duration
 from reliquary.protocols.wsrm.codec.encode import encode
@@ -24,6 +23,7 @@ from reliquary.protocols.wsrm.codec.values import (
     SequenceHeader,
     TerminateSequence,
 )
+from tests.fuzz import markup
 from tests.protocols.wsrm.codec.vector import (
     DIALECTS,
     GSOAP,
@@ -32,7 +32,6 @@ from tests.protocols.wsrm.codec.vector import (
     published_message,
 )
 
-_TOKENS = re.compile(rb"<[^<>]*>|[^<>]+")
 _PIECES = [
     *(b"", b" ", b"\r\n", b"<", b">", b"&", b"&amp;", b"&#0;", b"&e;", b"]]>", b"<![CDATA[x]]>", b"<!-- -->"),
     *(b"0", b"1", b"-1", b"4294967296", b"18446744073709551616", b"9" * 400, b"\xff", "\u0663".encode()),
@@ -86,25 +85,4 @@ SEEDS: dict[str, tuple[str, bytes]] = {
 
 def damaged(data: bytes, chance: random.Random) -> bytes:
     """Return a body with one to three changes."""
-    tokens = _TOKENS.findall(data)
-    for _ in range(chance.randrange(1, 4)):
-        at = chance.randrange(len(tokens))
-        match chance.randrange(6):
-            case 0:
-                tokens[at] = chance.choice(_PIECES)
-            case 1:
-                tokens.insert(at, chance.choice(_PIECES))
-            case 2:
-                del tokens[at : at + chance.randrange(1, 4)]
-                tokens = tokens or [b""]
-            case 3:
-                tokens[at:at] = tokens[at : at + chance.randrange(1, 6)]
-            case 4:
-                other = chance.randrange(len(tokens))
-                tokens[at], tokens[other] = tokens[other], tokens[at]
-            case _:
-                token = bytearray(tokens[at])
-                if token:
-                    token[chance.randrange(len(token))] = chance.randrange(256)
-                tokens[at] = bytes(token)
-    return b"".join(tokens)
+    return markup.damaged(data, _PIECES, chance)

@@ -66,7 +66,7 @@ class Connection(asyncio.Protocol):
 
 
 def body_of(received: bytearray, head: int) -> bytes | None:
-    """Return the body of an answer whose head is so long, or None as long as some of it has not come."""
+    """Return the body of an answer with a head of this length; None until all of it has come."""
     fields = bytes(received[:head]).lower()
     if b"transfer-encoding: chunked" in fields:
         return _joined(received, head + 4) if received.endswith(_LAST_CHUNK) else None

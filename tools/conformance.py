@@ -249,7 +249,7 @@ _OPENING = (
     "",
     "A requirement is *shown* when a test is marked with it, *departed* when the code announces below that",
     "it does something else (tests then show our reading), *second stage* when it is not built and what",
-    "needs it is refused with a reason (tests then show that), and *not yet* when none of these is so.",
+    "needs it is refused with a reason (tests then show that), and *not yet* when none of these is true.",
     "*Obeyed in* names each function, class, field or table that cites the requirement; `./dev where DM-028`",
     "prints them with their neighbours.",
     "",

@@ -58,7 +58,7 @@ def mqqp_served(
 
 
 def wait_until(true: Callable[[], object]) -> None:
-    """Wait in a thread until something is so."""
+    """Wait in a thread until a condition is true."""
     pause = threading.Event()
     while not true():
         pause.wait(0.002)

@@ -62,7 +62,7 @@ def served(
 
 
 async def turn(times: int = 10) -> None:
-    """Let the loop go round."""
+    """Let the event loop run once."""
     for _ in range(times):
         went = asyncio.get_running_loop().create_future()
         asyncio.get_running_loop().call_soon(went.set_result, None)

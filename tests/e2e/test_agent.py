@@ -23,7 +23,7 @@ COUNT = 500
 
 
 class Application:
-    """One process of the application: it goes step by step, and can be killed in the middle of one."""
+    """One process of the application: it works step by step, and can be killed inside a step."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         assert process.stdin is not None
@@ -31,7 +31,7 @@ class Application:
         self._process, self._in, self._out = process, process.stdin, process.stdout
 
     def go(self, steps: int) -> str:
-        """Let it do this many steps, and return what it said of the last."""
+        """Let the process do this number of steps, and return its report of the last one."""
         said = ""
         for _ in range(steps):
             said = self._out.readline().strip()
@@ -45,7 +45,7 @@ class Application:
         self._process.kill()
 
     def finish(self) -> None:
-        """Let it do all that is left."""
+        """Let the process do all remaining steps."""
         self._in.close()
         self._out.read()
         assert self._process.wait() == 0

@@ -34,7 +34,7 @@ def post(server: ServerProcess, path: str, body: bytes) -> tuple[int, str]:
 
 
 def until(true: Callable[[], bool]) -> None:
-    """Ask again until it is so; the tester's patience ends a test in which it never is."""
+    """Ask again until the condition is true; a test whose condition never is has to be ended by hand."""
     while not true():
         pass
 

@@ -59,7 +59,7 @@ class Room:
         await asyncio.get_running_loop().run_in_executor(None, self.disk.begun.acquire)
 
     async def until(self, true: Callable[[], bool]) -> None:
-        """Let the loop run until something is so."""
+        """Let the loop run until a condition is true."""
         while not true():
             await tick()
 

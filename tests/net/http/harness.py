@@ -36,7 +36,7 @@ def play(scene: Callable[[], Awaitable[None]]) -> None:
 
 
 async def tick(times: int = 1) -> None:
-    """Let the loop go round."""
+    """Let the event loop run this number of times."""
     for _ in range(times):
         turned = asyncio.get_running_loop().create_future()
         asyncio.get_running_loop().call_soon(turned.set_result, None)
@@ -44,7 +44,7 @@ async def tick(times: int = 1) -> None:
 
 
 async def until(true: Callable[[], object]) -> None:
-    """Let the loop go round until something is so; `play` ends one that never is."""
+    """Let the event loop run until a condition is true; `play` ends a test whose condition never is."""
     while not true():
         waited = asyncio.get_running_loop().create_future()
         asyncio.get_running_loop().call_later(0.001, waited.set_result, None)

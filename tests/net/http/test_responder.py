@@ -377,7 +377,7 @@ def unchunked(data: bytes) -> bytes:
 
 
 async def stands_still(made: list[int]) -> None:
-    """Let the loop go round until nothing more is made."""
+    """Let the event loop run until nothing more is made."""
     before = -1
     while before != len(made):
         before = len(made)

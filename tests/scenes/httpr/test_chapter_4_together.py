@@ -1,7 +1,8 @@
 """Tests the exchanges of chapter 4, 4.1 to 4.9: our client agent exchanges messages with our server agent.
 
-What both write down stands in one list, in the order it happened: neither says anything that it did not write
-before, so whatever fails in between, each message is on exactly one side or known to be in doubt.
+One list has the messages on the wire and the writes to both persistent stores, in the order in which they
+happened.  No agent sends an outcome before its write.  So each message is on exactly one side after a failure
+at any step, or it is known to be in doubt.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from tests.scenes.httpr.network import Network
 RESPONDER = "httpr://yourhost/httpr/service"
 THERE = "DIRECT=HTTPR://yourhost/httpr/service#incoming"
 SIMPLE = Capabilities(idle_session_interval=60, maximum_batch_size=1, maximum_pipeline_depth=1, sessions=True)
-"""As the tables have it: one batch at a time; and one message in it."""
+"""The limits of the tables in chapter 4: one batch at a time, with one message."""
 
 
 class Pair:
@@ -37,7 +38,7 @@ class Pair:
         return self.client.happened()
 
     def ends(self) -> list[str]:
-        """Communication is complete: what happened then, at both sides."""
+        """Complete the communication, and return what happened at both sides."""
         if self.client.settings.peers[0].pull:
             self.network.advance(0.5)  # the last PULL brings nothing
             self.client.happened()
@@ -54,7 +55,7 @@ class Pair:
         ]
 
     def is_forgotten(self) -> bool:
-        """Return whether neither side has anything left to know."""
+        """Return whether no outcome is unknown at either side."""
         rows = [self.client.channel, self.server.channel]
         known = [row.last_received_id or row.last_sent_id or row.in_doubt for row in rows]
         unknown = [row.source_forgotten or not row.last_source_id for row in rows]

@@ -77,7 +77,9 @@ def test_the_responder_that_is_meant_is_us(named: str, number: int) -> None:
         assert client.bench.bodies() == []
     else:
         assert answer.header.responder == (named or f"{ORIGIN}/httpr/orders")
-        assert client.row.responder == f"{ORIGIN}/httpr/orders", "it is one channel, whatever it calls us"
+        assert client.row.responder == f"{ORIGIN}/httpr/orders", (
+            "the channel is one, whatever name the client uses for the server"
+        )
 
 
 @pytest.mark.spec("HR-090")

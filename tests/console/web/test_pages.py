@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from reliquary.console.web.pages import KEYS, MENU, keys_of, shown
+from reliquary.console.web.pages import KEYS, MENU, keys_of, section_of, shown
 from reliquary.console.web.routes import ROUTES
 from reliquary.views.outgoing_queues import outgoing_queues
 from tests.console.harness import Harness, play
@@ -33,6 +33,23 @@ MESSAGES = "/api/v1/queues/orders/messages"
 )
 def test_values_are_written_for_people(value: object, text: str) -> None:
     assert shown(value) == text
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "section"),
+    [
+        ("/console/queue", {"name": "orders"}, "/console/queues"),
+        ("/console/queue", {"name": "orders;mine"}, "/console/queues"),
+        ("/console/queue", {"name": "orders;POISON"}, "/console/journals"),
+        ("/console/message", {"queue": "system$;deadxact"}, "/console/journals"),
+        ("/console/record/outgoing", {"key": "x;journal"}, "/console/records/outgoing"),
+        ("/console/acts", {}, "/console/acts"),
+    ],
+)
+def test_the_menu_marks_the_page_that_leads_to_another_one(
+    path: str, query: dict[str, str], section: str
+) -> None:
+    assert section_of(path, query) == section
 
 
 def test_every_page_of_the_menu_is_there_and_marks_itself(tmp_path: Path) -> None:

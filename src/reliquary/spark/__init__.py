@@ -2,9 +2,10 @@
 
 It may import `client`, `wire` and `base`.  Begin with `format`.
 
-    plan, rows, schema, options     decisions, which need no Spark
-    source, sink                    thin shells around them, which Spark calls
-    java, session                   a Java and a session with defaults
+    plan, rows, schema, options            decisions, which need no Spark
+    managers, looking, planning, cursors   questions to all managers of a query
+    source, stream, sink                   thin shells around them, which Spark calls
+    java, session                          a Java and a session with defaults
 
 Spark finds the source by itself, through the package `pyspark_reliquary`.
 The room imports `client` and `base`, and reaches queues by HTTP alone.

@@ -28,28 +28,28 @@ class StagedRows:
 
     def __init__(self, disk: Reads) -> None:
         self._disk = disk
-        self._stages: dict[str, _TableChanges] = {}
+        self._pending: dict[str, _TableChanges] = {}
         self.size = 0
         """The bytes of the rows that were staged with their sizes since the last `take`."""
 
     @property
     def is_empty(self) -> bool:
         """Return whether no change is staged."""
-        for stage in self._stages.values():  # noqa: SIM110 - faster, and asked in every batch
-            if stage.rows or stage.ranges:
+        for changed in self._pending.values():  # noqa: SIM110 - faster, and asked in every batch
+            if changed.rows or changed.ranges:
                 return False
         return True
 
     def take(self) -> Changes:
         """Return all staged changes, encoded for the disk; the next batch begins empty."""
-        stages, self._stages = self._stages, {}
+        taken, self._pending = self._pending, {}
         self.size = 0
         changes = Changes()
-        for name, stage in stages.items():
-            if stage.ranges:
-                changes.ranges += [(name, first, last) for first, last in stage.ranges]
-            if stage.rows:
-                changes.puts[name] = stage.table.encode_all(stage.rows)
+        for name, changed in taken.items():
+            if changed.ranges:
+                changes.ranges += [(name, first, last) for first, last in changed.ranges]
+            if changed.rows:
+                changes.puts[name] = changed.table.encode_all(changed.rows)
         return changes
 
     def put(
@@ -57,32 +57,32 @@ class StagedRows:
     ) -> None:
         """Stage a row; `fresh` is True if the caller knows that no row exists under this key."""
         self.size += size
-        stage = self._stages.get(table.name) or self._stages.setdefault(table.name, _TableChanges(table))
-        rows = stage.rows
+        changed = self._pending.get(table.name) or self._pending.setdefault(table.name, _TableChanges(table))
+        rows = changed.rows
         if key not in rows:
             if fresh:  # not if a delete is staged, which must still reach the disk
-                stage.fresh.add(key)
-            if stage.order is not None:
-                insort(stage.order, key)
+                changed.fresh.add(key)
+            if changed.order is not None:
+                insort(changed.order, key)
         rows[key] = record
 
     def put_all(self, table: Table[Record], records: Mapping[bytes, Record], *, size: int = 0) -> None:
         """Stage many rows; the caller knows that no rows exist under their keys."""
         self.size += size
-        stage = self._stages.get(table.name) or self._stages.setdefault(table.name, _TableChanges(table))
-        if not stage.rows.keys().isdisjoint(records):
+        changed = self._pending.get(table.name) or self._pending.setdefault(table.name, _TableChanges(table))
+        if not changed.rows.keys().isdisjoint(records):
             for key, record in records.items():
                 self.put(table, key, record, fresh=True)
             return
-        stage.rows.update(records)
-        stage.fresh.update(records)
-        stage.order = None
+        changed.rows.update(records)
+        changed.fresh.update(records)
+        changed.order = None
 
     def delete_all(self, table: Table[Record], keys: Iterable[bytes]) -> None:
         """Stage the removal of many rows."""
-        stage = self._stages.get(table.name) or self._stages.setdefault(table.name, _TableChanges(table))
-        rows, fresh = stage.rows, stage.fresh
-        stage.order = None
+        changed = self._pending.get(table.name) or self._pending.setdefault(table.name, _TableChanges(table))
+        rows, fresh = changed.rows, changed.fresh
+        changed.order = None
         for key in keys:
             if key in fresh:
                 fresh.remove(key)
@@ -92,28 +92,30 @@ class StagedRows:
 
     def delete(self, table: Table[Record], key: bytes) -> None:
         """Stage the removal of a row; a missing row is no error."""
-        stage = self._stages.get(table.name) or self._stages.setdefault(table.name, _TableChanges(table))
-        if key in stage.fresh:
-            stage.forget(key)
+        changed = self._pending.get(table.name) or self._pending.setdefault(table.name, _TableChanges(table))
+        if key in changed.fresh:
+            changed.forget(key)
             return
-        if stage.order is not None and key not in stage.rows:
-            insort(stage.order, key)
-        stage.rows[key] = None
+        if changed.order is not None and key not in changed.rows:
+            insort(changed.order, key)
+        changed.rows[key] = None
 
     def delete_range(self, table: Table[Record], first: bytes, last: bytes) -> None:
         """Stage the removal of all rows with first <= key < last."""
         if first < last:
-            stage = self._stages.get(table.name) or self._stages.setdefault(table.name, _TableChanges(table))
-            stage.delete_range(first, last)
+            changed = self._pending.get(table.name) or self._pending.setdefault(
+                table.name, _TableChanges(table)
+            )
+            changed.delete_range(first, last)
 
     def get(self, table: Table[Record], key: bytes) -> Record | None:
         """Return one record in the state of the open batch, or None."""
-        stage = self._stages.get(table.name)
-        if stage is not None:
-            record: Record | None = stage.rows.get(key, _UNSTAGED)
+        changed = self._pending.get(table.name)
+        if changed is not None:
+            record: Record | None = changed.rows.get(key, _UNSTAGED)
             if record is not _UNSTAGED:
                 return record
-            if stage.ranges and stage.covers(key):
+            if changed.ranges and changed.covers(key):
                 return None
         value = self._disk.get(table.name, key)
         return None if value is None else table.decode(key, value)
@@ -124,28 +126,28 @@ class StagedRows:
         """Return up to `limit` rows with first <= key < last, in the order of keys, or from the end."""
         if limit <= 0 or first >= last:
             return []
-        stage = self._stages.get(table.name)
-        if stage is None:
+        changed = self._pending.get(table.name)
+        if changed is None:
             unchanged = self._disk.range(table.name, first, last, limit=limit, reverse=reverse)
             return table.decode_all(unchanged)
-        rows: list[tuple[bytes, Any]] = stage.live(first, last, limit, reverse)
+        rows: list[tuple[bytes, Any]] = changed.live(first, last, limit, reverse)
         if not rows:
-            return table.decode_all(self._unchanged(stage, first, last, limit, reverse))
-        rows += self._unchanged(stage, first, last, limit, reverse)
+            return table.decode_all(self._unchanged(changed, first, last, limit, reverse))
+        rows += self._unchanged(changed, first, last, limit, reverse)
         rows.sort(key=_by_key, reverse=reverse)
         return [(key, table.decode(key, row) if type(row) is bytes else row) for key, row in rows[:limit]]
 
     def _unchanged(
-        self, stage: _TableChanges, first: bytes, last: bytes, limit: int, reverse: bool
+        self, changed: _TableChanges, first: bytes, last: bytes, limit: int, reverse: bool
     ) -> list[tuple[bytes, bytes]]:
         """Return up to `limit` rows of the disk that this batch does not change."""
         rows: list[tuple[bytes, bytes]] = []
-        for low, high in stage.gaps(first, last, reverse):
-            rows += self._unhidden(stage, low, high, limit - len(rows), reverse)
+        for low, high in changed.gaps(first, last, reverse):
+            rows += self._unhidden(changed, low, high, limit - len(rows), reverse)
         return rows
 
     def _unhidden(
-        self, stage: _TableChanges, first: bytes, last: bytes, limit: int, reverse: bool
+        self, changed: _TableChanges, first: bytes, last: bytes, limit: int, reverse: bool
     ) -> list[tuple[bytes, bytes]]:
         """Return the visible rows where no range is deleted: read growing pages as long as staged rows hide
         stored ones.
@@ -153,8 +155,8 @@ class StagedRows:
         rows: list[tuple[bytes, bytes]] = []
         size = limit
         while len(rows) < limit:
-            page = self._disk.range(stage.table.name, first, last, limit=size, reverse=reverse)
-            rows += [row for row in page if row[0] not in stage.rows]
+            page = self._disk.range(changed.table.name, first, last, limit=size, reverse=reverse)
+            rows += [row for row in page if row[0] not in changed.rows]
             if len(page) < size:
                 break
             first, last = (first, page[-1][0]) if reverse else (page[-1][0] + b"\0", last)

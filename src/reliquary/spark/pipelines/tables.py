@@ -55,7 +55,7 @@ class Staged(NamedTuple):
 
 
 class Commit(NamedTuple):
-    """A visible batch."""
+    """The entry of a visible batch in the log of its table."""
 
     batch: int
     by: str

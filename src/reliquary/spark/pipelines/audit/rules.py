@@ -98,7 +98,7 @@ def _of(name: str) -> Column:
 
 @dataclass(frozen=True)
 class Rule:
-    """One kind of fault."""
+    """The rule that finds one kind of fault: the rows that it tests, its condition, and the interval."""
 
     kind: FindingKind
     over: RuleRows

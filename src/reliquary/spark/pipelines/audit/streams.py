@@ -38,7 +38,7 @@ COUNTS: Final = ("sent", "left", "arrived", "received", "waiting")
 
 @dataclass
 class Stream:
-    """One way of messages."""
+    """The messages from one queue to another one, or from a queue to its readers."""
 
     source: TracedQueue
     destination: TracedQueue | None

@@ -36,6 +36,8 @@ MOST_PEERS: Final = 10_000
 """The most senders whose messages another peer brings and that are recorded."""
 LONGEST_DELAY: Final = 10 * SECOND
 """The longest wait of an order acknowledgement for those of refused messages that go over its session."""
+ELSEWHERE: Final = Duration(2 * SECOND)
+"""The pause before it is tried again, if those go over another session, which may be broken."""
 MARK: Final = "MQQB:"
 """The beginning of TransactionStatusQueue in a message that this protocol brought in a stream."""
 REPORTED: Final[frozenset[MessageClass]] = frozenset(
@@ -119,9 +121,10 @@ def send_order_ack(state: State, incoming: Incoming, now: Instant) -> None:
     """
     sender, place = incoming.key[0], incoming.place
     session = session_of_sender(state, sender, incoming.stream.receipts_to)
-    if session is not None and _is_delayed(state, incoming, session, now):
+    delay = Duration(0) if session is None else _delay(state, incoming, session, now)
+    if delay:
         incoming.waiting = True
-        state.draft.ask(SetTimer((ORDER_ACK, place), state.receiver.coalescing.delay))
+        state.draft.ask(SetTimer((ORDER_ACK, place), delay))
         return
     incoming.receipted()
     if session is not None:
@@ -141,8 +144,8 @@ def send_order_ack(state: State, incoming: Incoming, now: Instant) -> None:
         state.draft.ask(SetTimer((ORDER_ACK, place), DIAL_AGAIN))
 
 
-def _is_delayed(state: State, incoming: Incoming, session: Session, now: Instant) -> bool:
-    """Return whether an order acknowledgement waits until its sender knows which messages were refused.
+def _delay(state: State, incoming: Incoming, session: Session, now: Instant) -> Duration:
+    """Return how long an order acknowledgement waits until it is tried again; 0 if it can leave.
 
     It confirms refused messages too (QB-131), so a sender that got it first would take them for delivered.
     After a restart it waits for all final acknowledgements that are left from before, because only their
@@ -152,12 +155,15 @@ def _is_delayed(state: State, incoming: Incoming, session: Session, now: Instant
     receiver, place, sender = state.receiver, incoming.place, incoming.key[0]
     if not receiver.has_refused(sender):
         receiver.delayed_since.pop(place, None)
-        return False
+        return Duration(0)
     number, since = receiver.delayed_since.get(place, (0, now))
-    if number != session.number or not _are_finals_on(state, session, sender):
+    is_here = _are_finals_on(state, session, sender)
+    if number != session.number or not is_here:
         since = now
     receiver.delayed_since[place] = (session.number, since)
-    return 0 <= now - since < LONGEST_DELAY
+    if not is_here:
+        return max(receiver.coalescing.delay, ELSEWHERE)
+    return receiver.coalescing.delay if 0 <= now - since < LONGEST_DELAY else Duration(0)
 
 
 def _are_finals_on(state: State, session: Session, sender: UUID) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from reliquary.queueing.model.staging import numbers_of
 from reliquary.queueing.model.state import Sizes
 from reliquary.queueing.staging.events import CompleteStage
-from reliquary.queueing.staging.parts import by_queue, steps_of
+from reliquary.queueing.staging.parts import by_queue, numbered_chunks
 from tests.queueing.manager_harness import Bench
 from tests.queueing.staging.writing import begin, stage, write
 
@@ -25,5 +25,10 @@ def test_chunks_are_grouped_by_queue_and_get_numbers_without_a_gap() -> None:
     assert [part.size for part in parts] == [sum(map(sum, (c.sizes for c in part.chunks))) for part in parts]
     assert ends.first == parts[0].chunks[0].first
     assert ends.last == numbers_of(parts[0].chunks[-1])[-1]
-    steps = steps_of(parts, 100)
-    assert [(step.first, len(step.chunk.sizes)) for step in steps] == [(100, 2), (102, 1), (103, 2), (105, 1)]
+    chunks = numbered_chunks(parts, 100)
+    assert [(numbered.first, len(numbered.chunk.sizes)) for numbered in chunks] == [
+        (100, 2),
+        (102, 1),
+        (103, 2),
+        (105, 1),
+    ]

@@ -85,17 +85,17 @@ class Hidden:
     expires: bool = False
     """Whether one of these messages can expire."""
 
-    def add(self, step: NumberedChunk) -> None:
+    def add(self, numbered: NumberedChunk) -> None:
         """Add the messages of a chunk."""
-        lanes, count = step.chunk.lanes, len(step.chunk.sizes)
+        lanes, count = numbered.chunk.lanes, len(numbered.chunk.sizes)
         self.count += count
-        self.size += sum(step.chunk.sizes)
-        self.expires = self.expires or step.expires
+        self.size += sum(numbered.chunk.sizes)
+        self.expires = self.expires or numbered.expires
         if len(lanes) == 1:
-            self._add(lanes[0], step.first, count)
+            self._add(lanes[0], numbered.first, count)
         else:
             for place, lane in enumerate(lanes):
-                self._add(lane, step.first + place, 1)
+                self._add(lane, numbered.first + place, 1)
 
     def _add(self, lane: int, sequence: int, count: int) -> None:
         lowest, before = self.lanes.get(lane, ((lane << LANE_SHIFT) + sequence, 0))
@@ -107,7 +107,7 @@ class Batch:
     """The batch whose messages get their positions in several turns."""
 
     record: Publishing
-    steps: tuple[NumberedChunk, ...]
+    chunks: tuple[NumberedChunk, ...]
     """All its chunks, in the order in which they get their places."""
     ends: Ends
     hidden: dict[int, Hidden] = field(default_factory=dict)
@@ -122,7 +122,7 @@ class Batch:
     def size_by_queue(self) -> dict[int, int]:
         """Return the bytes of its messages for each queue."""
         sizes = dict[int, int]()
-        for chunk, _ in self.steps:
+        for chunk, _ in self.chunks:
             sizes[chunk.queue] = sizes.get(chunk.queue, 0) + sum(chunk.sizes)
         return sizes
 

@@ -43,12 +43,12 @@ def _messages_staged(state: State, fact: facts.MessagesStaged) -> None:
 
 def _batch_begun(state: State, fact: facts.BatchBegun) -> None:
     state.rows.put(PUBLISHING, ONLY, fact.record)
-    begin_batch(state, fact.record, fact.steps, fact.ends)
+    begin_batch(state, fact.record, fact.chunks, fact.ends)
 
 
-def begin_batch(state: State, record: Publishing, steps: tuple[NumberedChunk, ...], ends: Ends) -> None:
+def begin_batch(state: State, record: Publishing, chunks: tuple[NumberedChunk, ...], ends: Ends) -> None:
     """Hide the numbers of a batch in its queues and reserve its bytes; after a restart, count its places."""
-    batch = Batch(record, steps, ends)
+    batch = Batch(record, chunks, ends)
     state.staging.current = batch
     for number, size in batch.size_by_queue.items():
         state.staging.reserved += size
@@ -57,9 +57,9 @@ def begin_batch(state: State, record: Publishing, steps: tuple[NumberedChunk, ..
 
 
 def _count_hidden(batch: Batch, start: int, end: int) -> None:
-    for step in batch.steps[start:end]:
-        if not step.asks:
-            batch.hidden.setdefault(step.chunk.queue, Hidden()).add(step)
+    for numbered in batch.chunks[start:end]:
+        if not numbered.asks:
+            batch.hidden.setdefault(numbered.chunk.queue, Hidden()).add(numbered)
 
 
 def _stage_placed(state: State, fact: facts.StagePlaced) -> None:

@@ -45,7 +45,7 @@ class BatchBegun(Fact, frozen=True):
     """A batch gets its positions in several turns; from now on it is certain to be published as a whole."""
 
     record: Publishing
-    steps: tuple[NumberedChunk, ...]
+    chunks: tuple[NumberedChunk, ...]
     ends: Ends
 
 

@@ -35,11 +35,11 @@ def by_queue(state: State, numbers: Iterable[int]) -> tuple[list[Part], Ends]:
     return list(parts.values()), Ends(first, last)
 
 
-def steps_of(parts: Iterable[Part], first: int) -> tuple[NumberedChunk, ...]:
+def numbered_chunks(parts: Iterable[Part], first: int) -> tuple[NumberedChunk, ...]:
     """Return the chunks with the sequence numbers of their messages; the first message gets `first`."""
-    steps = list[NumberedChunk]()
+    chunks = list[NumberedChunk]()
     for part in parts:
         for chunk in part.chunks:
-            steps.append(NumberedChunk(chunk, first))
+            chunks.append(NumberedChunk(chunk, first))
             first += len(chunk.sizes)
-    return tuple(steps)
+    return tuple(chunks)

@@ -19,18 +19,18 @@ from reliquary.queueing.rules.expiry import expire, is_over
 from reliquary.queueing.staging.facts import StagePlaced, StagePublished
 
 
-def publish_steps(
+def publish_chunks(
     state: State,
     batch: tuple[str, int],
     queue: QueueState,
-    steps: Sequence[NumberedChunk],
+    chunks: Sequence[NumberedChunk],
     ends: Ends,
     now: Instant,
 ) -> None:
     """Put the messages of chunks into their queue, where readers see them at once."""
     positions, loaded = list[Position](), dict[int, Message]()
-    for step in steps:
-        positions += _positions(state, queue, step, ends, loaded, now)
+    for numbered in chunks:
+        positions += _positions(state, queue, numbered, ends, loaded, now)
     apply(state, StagePublished(*batch, queue.number, tuple(positions), tuple(loaded.items())))
     if not loaded:
         return
@@ -43,23 +43,33 @@ def publish_steps(
             expire(state, queue, stored)
 
 
-def place_step(
-    state: State, batch: tuple[str, int], queue: QueueState, step: NumberedChunk, ends: Ends, moment: Instant
+def place_chunk(
+    state: State,
+    batch: tuple[str, int],
+    queue: QueueState,
+    numbered: NumberedChunk,
+    ends: Ends,
+    moment: Instant,
 ) -> None:
     """Write the positions of a chunk whose messages request nothing, and the moments when they expire.
 
     Readers do not see these messages yet, and they do not expire before they are shown.
     """
     loaded = dict[int, Message]()
-    positions = _positions(state, queue, step, ends, loaded, moment)
+    positions = _positions(state, queue, numbered, ends, loaded, moment)
     apply(state, StagePlaced(*batch, queue.number, tuple(positions), tuple(loaded.items())))
 
 
 def _positions(
-    state: State, queue: QueueState, step: NumberedChunk, ends: Ends, loaded: dict[int, Message], now: Instant
+    state: State,
+    queue: QueueState,
+    numbered: NumberedChunk,
+    ends: Ends,
+    loaded: dict[int, Message],
+    now: Instant,
 ) -> list[Position]:
     """Return the positions of one chunk; add the messages that the publish has to load to `loaded`."""
-    chunk, first = step.chunk, step.first
+    chunk, first = numbered.chunk, numbered.first
     count = len(chunk.sizes)
     numbers = range(chunk.first, chunk.first + count)
     if len(chunk.lanes) == 1:

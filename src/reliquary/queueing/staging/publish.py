@@ -38,8 +38,8 @@ from reliquary.queueing.staging.ledger import (
     taken,
     user_of,
 )
-from reliquary.queueing.staging.parts import Part, steps_of
-from reliquary.queueing.staging.places import publish_steps
+from reliquary.queueing.staging.parts import Part, numbered_chunks
+from reliquary.queueing.staging.places import publish_chunks
 from reliquary.queueing.staging.stage import check_name, check_number, gone, too_many
 from reliquary.queueing.staging.sweep import drop
 
@@ -77,8 +77,8 @@ def publish(state: State, request: PublishBatch, now: Instant) -> None:
         turns.begin(state, request, parts, ends, now)
         return
     for part in parts:
-        steps = steps_of([part], state.numbers.next_sequences(part.count)[0])
-        publish_steps(state, (request.query, request.batch), part.queue, steps, ends, now)
+        chunks = numbered_chunks([part], state.numbers.next_sequences(part.count)[0])
+        publish_chunks(state, (request.query, request.batch), part.queue, chunks, ends, now)
     record = note(state, request, user_of(state), total, now)
     apply(state, BatchPublished(request.query, record, request.stages))
     drop(state, state.staging.settled(request.query, request.batch))  # other attempts at the parts

@@ -39,8 +39,8 @@ from reliquary.queueing.staging.apply import begin_batch
 from reliquary.queueing.staging.events import PlaceBatch, PublishAnswer, PublishBatch
 from reliquary.queueing.staging.facts import BatchAdvanced, BatchBegun, BatchPublished
 from reliquary.queueing.staging.ledger import forget_oldest, note, user_of
-from reliquary.queueing.staging.parts import Part, steps_of
-from reliquary.queueing.staging.places import place_step, publish_steps
+from reliquary.queueing.staging.parts import Part, numbered_chunks
+from reliquary.queueing.staging.places import place_chunk, publish_chunks
 from reliquary.queueing.staging.sweep import drop
 
 
@@ -68,7 +68,7 @@ def begin(state: State, request: PublishBatch, parts: list[Part], ends: Ends, no
         user_of(state),
         request.spread,
     )
-    apply(state, BatchBegun(record, steps_of(parts, first), ends))
+    apply(state, BatchBegun(record, numbered_chunks(parts, first), ends))
     state.staging.publisher = request.to
     state.draft.ask(ContinueAfterSync(PlaceBatch()))
 
@@ -80,7 +80,7 @@ def place_some(state: State, event: PlaceBatch, now: Instant) -> None:
     if current is None:  # the batch was published because one of its queues is deleted
         return
     _place(state, current, state.sizes.placed)
-    if current.record.placed < len(current.steps):
+    if current.record.placed < len(current.chunks):
         state.draft.ask(ContinueAfterSync(PlaceBatch()))
     else:
         _finish(state, current, now)
@@ -89,7 +89,7 @@ def place_some(state: State, event: PlaceBatch, now: Instant) -> None:
 def finish_for(state: State, queues: Collection[int], now: Instant) -> None:
     """Publish the batch in this turn if some of its messages go to these queues, which will be deleted."""
     current = state.staging.current
-    if current is not None and any(step.chunk.queue in queues for step in current.steps):
+    if current is not None and any(numbered.chunk.queue in queues for numbered in current.chunks):
         _place(state, current, current.record.messages)
         _finish(state, current, now)
 
@@ -98,12 +98,12 @@ def _place(state: State, current: Batch, room: int) -> None:
     """Place chunks until about `room` messages have their places, at least one chunk."""
     record = current.record
     batch, placed = (record.query, record.batch), record.placed
-    while placed < len(current.steps) and room > 0:
-        step = current.steps[placed]
-        if not step.asks:
-            room -= len(step.chunk.sizes)
-            queue = state.queues[step.chunk.queue]
-            place_step(state, batch, queue, step, current.ends, Instant(record.moment))
+    while placed < len(current.chunks) and room > 0:
+        numbered = current.chunks[placed]
+        if not numbered.asks:
+            room -= len(numbered.chunk.sizes)
+            queue = state.queues[numbered.chunk.queue]
+            place_chunk(state, batch, queue, numbered, current.ends, Instant(record.moment))
         placed += 1
     if placed > record.placed:
         apply(state, BatchAdvanced(replace(record, placed=placed)))
@@ -117,10 +117,10 @@ def _finish(state: State, current: Batch, now: Instant) -> None:
     apply(state, BatchPublished(record.query, entry, record.stages))
     if any(hidden.expires for hidden in current.hidden.values()):
         state.watch_clock(record.moment, now)
-    asking = [step for step in current.steps if step.asks]
-    for number, steps in groupby(asking, lambda step: step.chunk.queue):
+    asking = [numbered for numbered in current.chunks if numbered.asks]
+    for number, chunks in groupby(asking, lambda numbered: numbered.chunk.queue):
         queue = state.queues[number]
-        publish_steps(state, batch, queue, list(steps), current.ends, now)
+        publish_chunks(state, batch, queue, list(chunks), current.ends, now)
         queue.readers.woken.sort()  # readers that wait get the first message of the queue first
     drop(state, staging.settled(record.query, record.batch))  # other attempts at the parts
     forget_oldest(state)
@@ -138,7 +138,7 @@ def _finish(state: State, current: Batch, now: Instant) -> None:
 def recover(state: State, record: Publishing) -> None:
     """Load the batch that an earlier process has begun."""
     parts, ends = grouping.by_queue(state, record.stages)
-    begin_batch(state, record, steps_of(parts, record.first), ends)
+    begin_batch(state, record, numbered_chunks(parts, record.first), ends)
 
 
 def at_start(state: State) -> None:

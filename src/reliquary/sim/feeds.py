@@ -109,8 +109,8 @@ class Arrivals:
                     self._last += 1
                     earlier = list(self._came.get(queue, [])) if queue in self._placing[1] else []
                     self.owed[queue, name] = Owed(self._last, record.cursor, earlier=earlier)
-            case BatchBegun(record=batch, steps=steps):
-                self._placing = (batch.query, {step.chunk.queue for step in steps})
+            case BatchBegun(record=batch, chunks=chunks):
+                self._placing = (batch.query, {numbered.chunk.queue for numbered in chunks})
             case BatchPublished(query=query) if query == self._placing[0]:
                 self._placing = ("", set())
             case ConsumerLost(queue, name, record):

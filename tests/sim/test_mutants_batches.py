@@ -118,7 +118,7 @@ def test_a_crash_in_the_middle_of_a_large_batch_that_loses_chunks_is_found(
         real(state, record)
         batch = state.staging.current
         assert batch is not None
-        batch.record = msgspec.structs.replace(record, placed=min(record.placed + 1, len(batch.steps)))
+        batch.record = msgspec.structs.replace(record, placed=min(record.placed + 1, len(batch.chunks)))
 
     monkeypatch.setattr(turns, "recover", recover)
     first_failure(seeds=range(1, 400))

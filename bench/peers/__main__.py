@@ -203,7 +203,7 @@ def _write(
     (RESULTS / "peers.svg").write_text(drawing)
     if arguments.publish:
         DRAWING.write_text(drawing)
-        publish(ROOT / "README.md", f"{lines}\n{conditions[0].upper()}{conditions[1:]}.\n")
+        publish(ROOT / "README.md", lines, conditions)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from bench.peers.syncs import Proof
 
 BEGIN = "<!-- peers: `./dev bench peers --publish` writes all between these two lines -->"
 END = "<!-- peers: end -->"
+WIDTH = 100
+"""The longest line of prose in a page."""
 
 
 def table(
@@ -50,6 +53,7 @@ def put_between_marks(text: str, block: str) -> str:
     return f"{before}{BEGIN}\n{block}{END}{after}"
 
 
-def publish(page: Path, block: str) -> None:
-    """Replace the block of figures in a page."""
-    page.write_text(put_between_marks(page.read_text(), block))
+def publish(page: Path, lines: str, conditions: str) -> None:
+    """Replace the figures in a page by a table, and by a sentence on how they came about."""
+    sentence = textwrap.fill(f"{conditions[0].upper()}{conditions[1:]}.", WIDTH)
+    page.write_text(put_between_marks(page.read_text(), f"{lines}\n{sentence}\n"))

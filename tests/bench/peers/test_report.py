@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.peers.report import BEGIN, END, publish, put_between_marks, table
+from bench.peers.report import BEGIN, END, WIDTH, publish, put_between_marks, table
 from bench.peers.rounds import Summary
 from bench.peers.syncs import Proof
 
@@ -39,9 +39,12 @@ def test_a_peer_whose_syncs_were_not_counted_is_named_so() -> None:
 def test_only_what_is_between_the_marks_is_renewed(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
-    publish(page, "new\n")
-    publish(page, "newer\n")
-    assert page.read_text() == f"before\n{BEGIN}\nnewer\n{END}\nafter\n"
+    publish(page, "new\n", "one round")
+    publish(page, "newer\n", "two rounds " * 20)
+    before, _, rest = page.read_text().partition(f"{BEGIN}\nnewer\n\nTwo rounds")
+    figures, _, after = rest.partition(f"\n{END}\n")
+    assert (before, after) == ("before\n", "after\n")
+    assert max(map(len, figures.splitlines())) <= WIDTH
 
 
 @pytest.mark.parametrize("page", ["", BEGIN, END])
